@@ -265,12 +265,14 @@ def draw_byte_fst(fst: Fst, *, title: str | None = None) -> Drawing:
         pair: "\n".join(" ".join(_symbol_ranges(read)) + kind for kind, read in kinds.items())
         for pair, kinds in lines.items()
     }
-    legend = "a-c: reads and writes one of these\na-c:2: reads one, and writes 2; ε: nothing"
-    if arrays.costs.any():
-        legend += "\na/0.5: at a cost"
-    if arrays.final[np.isfinite(arrays.final)].any():
-        legend += "\n2/0.5: a state and what it costs to end there"
-    return _drawn_fst(arrays, labels, title, legend)
+    legend = {
+        "a-c: one of these is read and written": True,
+        "a-c:2: one of these is read, and 2 is written": any(":" in kind for kinds in lines.values() for kind in kinds),
+        "ε: nothing": any("ε" in label for label in labels.values()),
+        "a/0.5: at a cost": arrays.costs.any(),
+        "2/0.5: a state and what it costs to end there": arrays.final[np.isfinite(arrays.final)].any(),
+    }
+    return _drawn_fst(arrays, labels, title, "\n".join(line for line, occurs in legend.items() if occurs))
 
 
 def _finite_arcs(arrays: openfst.FstArrays) -> Iterator[tuple[list[int], float]]:

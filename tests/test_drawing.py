@@ -242,7 +242,7 @@ def test_arcs_over_bytes_have_ranges() -> None:
     drawing = draw_byte_fst(keys.optimize(), title="keys")
     lines = Counter(line for arc in drawing_labels(drawing) for line in arc.split("\\n"))
     assert lines == {"a-c x:2": 1, "d": 1, "z:ε": 1}
-    assert "reads one, and writes 2" in drawing.dot
+    assert "one of these is read, and 2 is written" in drawing.dot
 
 
 def test_the_byte_zero_and_epsilon_on_arcs() -> None:

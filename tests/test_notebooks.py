@@ -45,12 +45,14 @@ def code(path: Path) -> list[Any]:
     return [cell for cell in kept(path).cells if cell.cell_type == "code"]
 
 
-def pictures(cell: Any) -> int:
-    return sum("image/svg+xml" in output.get("data", {}) for output in cell.outputs)
+def labels(cell: Any) -> list[list[str]]:
+    """The texts in each picture of a cell."""
+    pictures = [output["data"]["image/svg+xml"] for output in cell.outputs if "image/svg+xml" in output.get("data", {})]
+    return [sorted(re.findall(r"<text[^>]*>([^<]*)<", picture)) for picture in pictures]
 
 
-def printed(notebook: Any) -> list[str]:
-    """What each code cell printed, and how many pictures it shows.
+def printed(notebook: Any) -> list[tuple[str, list[list[str]]]]:
+    """What each code cell printed, and the texts in its pictures.
 
     What a model writes is left out (the tag `varies`): another processor may round its way to another text.
     """
@@ -58,8 +60,8 @@ def printed(notebook: Any) -> list[str]:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             varies = "varies" in cell.metadata.get("tags", [])
-            text = "" if varies else "".join(output.text for output in cell.outputs if output.output_type == "stream")
-            found.append(f"{text}[{pictures(cell)} pictures]")
+            text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+            found.append(("", [[] for _ in labels(cell)]) if varies else (text, labels(cell)))
     return found
 
 
@@ -81,7 +83,7 @@ def test_a_notebook_says_what_will_be_seen_and_shows_it(path: Path) -> None:
     assert opening.cell_type == "markdown"
     assert opening.source.startswith("# ")
     assert "**What you will see here:**" in opening.source
-    assert sum(map(pictures, code(path))) >= 5
+    assert sum(len(labels(cell)) for cell in code(path)) >= 5
     assert [output for cell in code(path) for output in cell.outputs if output.output_type == "error"] == []
     links = re.findall(r"\]\(([^):#]+)\)", "\n".join(cell.source for cell in kept(path).cells))
     assert [link for link in links if not (FOLDER / link).exists()] == []
