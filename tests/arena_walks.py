@@ -86,7 +86,7 @@ def check_side_by_side(
                     with step():
                         other.apply_(logits_there, there, limit_there, wrap_up=price_there)
                     assert torch.equal(mine.apply_(logits, at, limit, wrap_up=price), logits_there.cpu())
-        for read in (Arena.forced, Arena.remaining, Arena.ended, Arena.astray):
+        for read in (Arena.forced, Arena.min_tokens_left, Arena.ended, Arena.astray):
             with step():
                 number = read(other, there)
             assert torch.equal(read(mine, at), number.cpu())

@@ -108,16 +108,16 @@ def test_within_a_budget_every_text_is_completed_and_nothing_more_is_forbidden(
     slots = [slot for slot in range(1, len(automata) + 1) for _ in range(6)]
     at = arena.starts(slots)
     least = torch.tensor([arena.min_tokens(slot) for slot in slots])
-    assert torch.equal(arena.remaining(at), least)
+    assert torch.equal(arena.min_tokens_left(at), least)
     for slot, automaton in enumerate(automata[: len(PATTERNS) + len(COUNTED)], 1):
         assert arena.min_tokens(slot) == automaton.min_tokens(automaton.start)
     remaining = least + torch.arange(len(slots)) % 6
     written = []
     for _ in range(int(remaining.max())):
         # One token fewer is one choice fewer, and where the fewest are left there is just what leads on to the end.
-        tight = arena.mask(at, arena.remaining(at))
+        tight = arena.mask(at, arena.min_tokens_left(at))
         assert tight.any(1)[~arena.ended(at)].all()
-        assert not arena.mask(at, arena.remaining(at) - 1)[~arena.ended(at)].any()
+        assert not arena.mask(at, arena.min_tokens_left(at) - 1)[~arena.ended(at)].any()
         logits = torch.randn(len(slots), WIDTH, generator=generator)
         # The end is never wanted.
         logits[:, list(VOCABULARY.eos_ids)] -= 50
@@ -126,7 +126,7 @@ def test_within_a_budget_every_text_is_completed_and_nothing_more_is_forbidden(
         tokens = masked.argmax(1)
         after_token = arena.advance(at, tokens)
         nearer = tight[torch.arange(len(slots)), tokens] & ~arena.ended(at)
-        assert torch.equal(nearer, arena.remaining(after_token) == arena.remaining(at) - 1)
+        assert torch.equal(nearer, arena.min_tokens_left(after_token) == arena.min_tokens_left(at) - 1)
         at, remaining = after_token, remaining - 1
         written.append(tokens)
     assert arena.ended(at).all()
@@ -225,7 +225,7 @@ def test_sequences_may_be_parts_of_others(automata: list[Any]) -> None:
     tokens = torch.tensor([int(row.nonzero()[0]) for row in arena.mask(copied)])
     assert torch.equal(arena.mask(every_second), arena.mask(copied))
     assert torch.equal(arena.mask(every_second, 5), arena.mask(copied, 5))
-    assert torch.equal(arena.remaining(every_second), arena.remaining(copied))
+    assert torch.equal(arena.min_tokens_left(every_second), arena.min_tokens_left(copied))
     logits = torch.zeros(2, len(tokens), WIDTH)
     for limit in (None, 5):
         assert torch.equal(
@@ -391,6 +391,6 @@ def test_budgets_where_no_token_ends_a_text(constraint: str | Grammar) -> None:
     for token in range(3):
         after, state = arena.advance(at, torch.tensor([token])), automaton.step(automaton.start, token)
         if state is not None and not automaton.mask(state).any():
-            assert arena.remaining(after).tolist() == [automaton.min_tokens(state)] == [0]
+            assert arena.min_tokens_left(after).tolist() == [automaton.min_tokens(state)] == [0]
         elif state is None:
-            assert arena.remaining(after).item() > 1 << 20
+            assert arena.min_tokens_left(after).item() > 1 << 20

@@ -145,7 +145,7 @@ MASKS: list[Callable[[Arena, Any], object]] = [
     lambda arena, at: arena.apply_(logits(), at),
 ]
 STEPS: list[Callable[[Arena, Any], object]] = [
-    Arena.remaining,
+    Arena.min_tokens_left,
     Arena.ended,
     Arena.astray,
     Arena.check,

@@ -230,7 +230,7 @@ def test_steps_on_a_device_never_wait_for_it(carried: int, monkeypatch: pytest.M
                 arena.bitmask(at, remaining)
                 arena.apply_(logits.clone(), at, remaining - token, wrap_up=remaining.float())
                 arena.forced(at)
-                arena.remaining(at)
+                arena.min_tokens_left(at)
                 at = arena.advance(at, tokens + token)
         assert len(tape) > 0
 

@@ -60,7 +60,14 @@ def test_nothing_waits_for_a_value(is_ambiguous: bool, sampling: Sampling) -> No
     for _ in range(2):
         logits, remaining = torch.empty(4, WIDTH, device=device), torch.empty(4, dtype=torch.int64, device=device)
         at, tokens = step(arena, at, logits, remaining, noise, sampling)
-        found = [tokens, arena.bitmask(at), arena.forced(at), arena.remaining(at), arena.ended(at), arena.astray(at)]
+        found = [
+            tokens,
+            arena.bitmask(at),
+            arena.forced(at),
+            arena.min_tokens_left(at),
+            arena.ended(at),
+            arena.astray(at),
+        ]
         assert all(one.device == device and len(one) == 4 for one in found)
 
 

@@ -16,12 +16,14 @@ from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
 
 import constraints
 from automata import IncompleteOutput
+from automata.limits import Work
 from constraints.grammars.bundled import bundled
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
-from tokenfst import Vocabulary
+from tokenfst import Vocabulary, _native
+from tokenfst._native import PushdownTables
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
-from tokenfst.pushdown.distance import UNREACHABLE, PopDistances
+from tokenfst.pushdown.distance import FAR
 
 CASES = {"nested": nested, "brackets": brackets, "json": json, "sums": sums, "ambiguous": ambiguous}
 # Tokens that close several brackets, or close some and open others, make distances depend on what lies deeper.
@@ -147,13 +149,29 @@ def test_a_limit_on_tokens_and_one_on_depth_that_do_not_go_together_are_noticed(
         ConstraintLogitsProcessor(automaton, vocabulary, max_new_tokens=6, max_depth=0)(prompt, scores)
 
 
+class PopDistances:
+    """The least number of tokens from each node until a symbol has been popped.
+
+    Attributes:
+        tables: the tables of the automaton.
+        across: `[N, J + 1]` int32, by node and column. A column is a pair of a symbol and the node after popping it, in
+            order of symbols; the last column is the end of the sequence without popping anything.
+        nodes: `[J]` int32, the node of each column.
+        offsets: `[S + 1]` int32, the index of the first column of each symbol.
+    """
+
+    def __init__(self, tables: PushdownTables) -> None:
+        self.tables = tables
+        self.across, self.nodes, self.offsets = _native.pop_distances(tables, Work().budget)
+
+
 def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
     # Every edge costs a token, so only the least ways satisfy their equations, which are written out here.
     automaton = complete(bundled("python_expression"), vocabulary_of(bundled_model()[1]))
     tables, ways = automaton.tables, PopDistances(automaton.tables)
     children_of = [children(tables, node) for node in range(tables.num_nodes)]
     assert ways.across.shape[1] > 1000
-    expected = np.full_like(ways.across, UNREACHABLE)
+    expected = np.full_like(ways.across, FAR)
     expected[tables.num_states - 1, -1] = 0
     for symbol in range(tables.num_symbols):
         for column in range(ways.offsets[symbol], ways.offsets[symbol + 1]):
@@ -174,13 +192,13 @@ def test_ways_across_symbols_are_one_token_more_than_what_follows() -> None:
 def after_push(ways: PopDistances, target: int, push: int) -> Any:
     """How many tokens it takes from a target to each column, over all that was pushed."""
     bounds = ways.tables.push_offsets
-    nodes, costs, end = np.array([target]), np.zeros(1, np.int64), UNREACHABLE
+    nodes, costs, end = np.array([target]), np.zeros(1, np.int64), FAR
     for symbol in ways.tables.push_symbols[bounds[push] : bounds[push + 1]][::-1].tolist():
         columns = slice(ways.offsets[symbol], ways.offsets[symbol + 1])
-        end = min(end, int((ways.across[nodes, -1] + costs).min(initial=UNREACHABLE)))
-        costs = (ways.across[nodes, columns] + costs[:, None]).min(0, initial=UNREACHABLE)
+        end = min(end, int((ways.across[nodes, -1] + costs).min(initial=FAR)))
+        costs = (ways.across[nodes, columns] + costs[:, None]).min(0, initial=FAR)
         nodes = ways.nodes[columns]
-    found = np.minimum((ways.across[nodes] + costs[:, None]).min(0, initial=UNREACHABLE), UNREACHABLE)
+    found = np.minimum((ways.across[nodes] + costs[:, None]).min(0, initial=FAR), FAR)
     found[-1] = min(found[-1], end)
-    # One more is UNREACHABLE.
-    return np.minimum(found, UNREACHABLE - 1)
+    # One more is FAR.
+    return np.minimum(found, FAR - 1)

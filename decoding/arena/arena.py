@@ -32,10 +32,10 @@ from automata.limits import DEFAULT_LIMITS, Limits, Work
 from decoding.arena.bits import packed, tokens_of_byte, unpacked
 from decoding.arena.block import ArenaKind, Block, block_of
 from decoding.arena.budgets import allowed_within, distances, excess
-from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, limit_of
+from decoding.arena.checks import Carried, check_logits, check_sequences, check_tokens, check_vector, checked_remaining
 from decoding.arena.from_automata import check_vocabulary, configurations_of, machine_of, unconstrained
 from decoding.arena.heap import Heap
-from decoding.arena.layout import DEAD, ENDED, FAR
+from decoding.arena.layout import DEAD, ENDED
 from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, contiguous, lies_in_rows, unless_refused
@@ -45,6 +45,7 @@ from decoding.arena.sequences import Sequences
 from decoding.devices import sent
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.misuse import check_automaton
+from tokenfst.pushdown.distance import FAR
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -297,7 +298,7 @@ class Arena:
         self._heap.check(slot)
         return self._least[slot]
 
-    def remaining(self, at: Sequences) -> Tensor:
+    def min_tokens_left(self, at: Sequences) -> Tensor:
         """Return the least number of tokens that each sequence still needs, including the end token, `[B]`.
 
         If the vocabulary has no end token, the device does not know where a text may end without one: the number is
@@ -382,7 +383,7 @@ class Arena:
         num_words = -(-(self.end - self.begin) // 32)
         if (kernels := self._kernels) is not None:
             self._check_shapes(at)
-            return kernels.mask_words(at, self._limit(at, remaining))[:, :num_words]
+            return kernels.mask_words(at, self._checked(at, remaining))[:, :num_words]
         if remaining is None:
             self._check_shapes(at)
             chunks = num_chunks(self.end - self.begin)
@@ -395,11 +396,11 @@ class Arena:
         if remaining is None or self._kernels is not None:
             return unpacked(self.bitmask(at, remaining), self.end - self.begin, self._tokens_of_byte)
         self._check_values(at)
-        limit = limit_of(remaining, len(at.slot), self._heap.places.device)
-        return allowed_within(self._program, at, limit, self.begin, self.end)
+        remaining = checked_remaining(remaining, len(at.slot), self._heap.places.device)
+        return allowed_within(self._program, at, remaining, self.begin, self.end)
 
-    def _limit(self, at: Sequences, remaining: Tensor | int | None) -> Tensor | int | None:
-        return None if remaining is None else limit_of(remaining, len(at.slot), self._heap.places.device)
+    def _checked(self, at: Sequences, remaining: Tensor | int | None) -> Tensor | int | None:
+        return None if remaining is None else checked_remaining(remaining, len(at.slot), self._heap.places.device)
 
     def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
         """Return the allowed tokens of each sequence, in ascending order; waits for the device."""
@@ -441,15 +442,15 @@ class Arena:
         self._check_values(at)
         size, device = len(at.slot), self._heap.places.device
         check_logits(logits, size, self.end - self.begin, device)
-        limit = self._limit(at, remaining)
+        remaining = self._checked(at, remaining)
         if wrap_up is not None:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
             more = self.excess(at)
             logits.sub_(torch.where(more == 0, 0.0, more * wrap_up[:, None]).to(logits.dtype))
         if steps is not None and lies_in_rows(logits):
-            return steps.mask_logits(logits, contiguous(at), limit)
+            return steps.mask_logits(logits, contiguous(at), remaining)
         if (kernels := self._kernels) is not None and lies_in_rows(logits):
-            kernels.mask_logits(logits, at, limit)
+            kernels.mask_logits(logits, at, remaining)
         else:
-            logits.masked_fill_(~self.mask(at, limit), float("-inf"))
+            logits.masked_fill_(~self.mask(at, remaining), float("-inf"))
         return self._program.subtract_weights_(logits, at)

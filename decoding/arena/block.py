@@ -103,7 +103,6 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.GAUGE: machine.gauge,
         layout.DEPTH: machine.depth,
         layout.FIRST: machine.first,
-        layout.LEAST: machine.least,
         layout.HAS_RUNS: len(machine.runs) > 0,
         layout.HAS_WEIGHTS: len(machine.weight_tokens) > 0,
     }

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from decoding.arena import layout
-from decoding.arena.layout import FAR
+from decoding.arena.layout import PAIR_SIZE
 from decoding.arena.program import Program, Tables
 from decoding.arena.sequences import CONTEXT, COST, Sequences
+from tokenfst.pushdown.distance import FAR
 
 
 def distances(program: Program, at: Sequences) -> Tensor:
@@ -41,17 +42,17 @@ def distances(program: Program, at: Sequences) -> Tensor:
     return torch.where(inside, rest, FAR)
 
 
-def allowed_within(program: Program, at: Sequences, limit: Tensor | int, begin: int, end: int) -> Tensor:
+def allowed_within(program: Program, at: Sequences, remaining: Tensor | int, begin: int, end: int) -> Tensor:
     """Return the masks of the tokens from `begin` to `end` within budgets, `[B, end - begin]` bool.
 
     Args:
         program: the steps.
         at: the states of the sequences.
-        limit: the number of tokens that may still be written, `[B]` or one number.
+        remaining: the number of tokens that may still be written, `[B]` or one number.
         begin, end: the range of tokens.
     """
-    limits = limit[:, None] if isinstance(limit, Tensor) else limit
-    return (distances(program, at) < limits).gather(1, _classes(program, at, begin, end))
+    budgets = remaining[:, None] if isinstance(remaining, Tensor) else remaining
+    return (distances(program, at) < budgets).gather(1, _classes(program, at, begin, end))
 
 
 def excess(program: Program, at: Sequences, begin: int, end: int) -> Tensor:
@@ -79,15 +80,15 @@ def _below(program: Program, at: Sequences, base: Tensor) -> tuple[Tensor, Tenso
 def _of_count(program: Program, tables: Tables, node: Tensor, count: Tensor) -> Tensor:
     """Return the fewest tokens by count, `[B, n]`: those of the node's last run that begins no later than the count."""
     has_runs = tables.number(layout.HAS_RUNS) > 0
-    place = torch.where(has_runs, tables.place(layout.NODE_RUNS) + 2 * node, 0)
+    place = torch.where(has_runs, tables.place(layout.NODE_RUNS) + PAIR_SIZE * node, 0)
     begin, size = program.read(place), torch.where(has_runs, program.read(place + 1), 0)
-    first = tables.place(layout.RUNS) + 2 * begin
+    first = tables.place(layout.RUNS) + PAIR_SIZE * begin
     low, high = torch.zeros_like(size), size
     for _ in range(program.shape.runs.bit_length()):
         middle = (low + high) // 2
         inside = low < high
-        begins = program.read(torch.where(inside, first + 2 * middle, 0)) <= count
+        begins = program.read(torch.where(inside, first + PAIR_SIZE * middle, 0)) <= count
         low = torch.where(inside & begins, middle + 1, low)
         high = torch.where(inside & ~begins, middle, high)
-    found = program.read(torch.where(low > 0, first + 2 * (low - 1) + 1, 0))
+    found = program.read(torch.where(low > 0, first + PAIR_SIZE * (low - 1) + 1, 0))
     return torch.where(low > 0, found, 0)

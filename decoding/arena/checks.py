@@ -14,9 +14,9 @@ from typing import NamedTuple, SupportsIndex
 import torch
 from torch import Tensor
 
-from decoding.arena.layout import FAR
 from decoding.arena.on_cpu import lies_in_rows
 from decoding.arena.sequences import Sequences
+from tokenfst.pushdown.distance import FAR
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -119,7 +119,7 @@ def _overlap(logits: Tensor) -> bool:
     return step // common < rows and apart // common < width
 
 
-def limit_of(remaining: Tensor | SupportsIndex, size: int, device: torch.device) -> Tensor | int:
+def checked_remaining(remaining: Tensor | SupportsIndex, size: int, device: torch.device) -> Tensor | int:
     """Return the number of tokens that may still be written, as the steps take it.
 
     Raises:

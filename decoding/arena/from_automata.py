@@ -13,7 +13,6 @@ from decoding.arena.layout import (
     COUNT,
     DEAD,
     ENDED,
-    FAR,
     FREE,
     POPS,
     PUSH_AT,
@@ -29,6 +28,7 @@ from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import END
 from tokenfst.misuse import check_automaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.pushdown.distance import FAR
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.weighted.automaton import WeightedTokenAutomaton

@@ -18,13 +18,14 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from decoding.arena import layout
+from decoding.arena import layout, sequences
+from tokenfst.pushdown import distance
 
 CHUNK_WORDS = tl.constexpr(layout.CHUNK_WORDS)
 CHUNK_TOKENS = tl.constexpr(32 * layout.CHUNK_WORDS)
 EMPTY_CHUNK = tl.constexpr(layout.EMPTY_CHUNK)
 DEAD, ENDED = tl.constexpr(layout.DEAD), tl.constexpr(layout.ENDED)
-COUNT, FAR = tl.constexpr(layout.COUNT), tl.constexpr(layout.FAR)
+COUNT, FAR = tl.constexpr(layout.COUNT), tl.constexpr(distance.FAR)
 CLASSES, ROW_MASK = tl.constexpr(layout.CLASSES), tl.constexpr(layout.ROW_MASK)
 ROW_COMB, COMB = tl.constexpr(layout.ROW_COMB), tl.constexpr(layout.COMB)
 OUTCOMES, TIMES = tl.constexpr(layout.OUTCOMES), tl.constexpr(layout.TIMES)
@@ -39,6 +40,8 @@ COST, NODE_RUNS, RUNS = tl.constexpr(layout.COST), tl.constexpr(layout.NODE_RUNS
 NUM_CLASSES, NUM_SYMBOLS = tl.constexpr(layout.NUM_CLASSES), tl.constexpr(layout.NUM_SYMBOLS)
 NUM_RESTS, GAUGE, DEPTH = tl.constexpr(layout.NUM_RESTS), tl.constexpr(layout.GAUGE), tl.constexpr(layout.DEPTH)
 HAS_RUNS = tl.constexpr(layout.HAS_RUNS)
+MOVE_SIZE, NODE_SIZE = tl.constexpr(layout.MOVE_SIZE), tl.constexpr(layout.NODE_SIZE)
+PAIR_SIZE, STACK_ENTRY_SIZE = tl.constexpr(layout.PAIR_SIZE), tl.constexpr(sequences.STACK_ENTRY_SIZE)
 
 
 @triton.jit
@@ -139,16 +142,16 @@ def mask_words(
 @triton.jit
 def by_count(block, node, count, inside, num_steps):
     """Return the fewest tokens by count: the value of the last of a node's runs that begins no later than the count."""
-    runs = table(block, NODE_RUNS) + 2 * node
-    first = table(block, RUNS) + 2 * tl.load(runs, mask=inside, other=0)
+    runs = table(block, NODE_RUNS) + PAIR_SIZE * node
+    first = table(block, RUNS) + PAIR_SIZE * tl.load(runs, mask=inside, other=0)
     low, high = tl.zeros_like(node), tl.load(runs + 1, mask=inside, other=0)
     for _ in range(num_steps):
         middle = (low + high) // 2
         searching = low < high
-        begins = tl.load(first + 2 * middle, mask=searching, other=0).to(tl.int64) <= count
+        begins = tl.load(first + PAIR_SIZE * middle, mask=searching, other=0).to(tl.int64) <= count
         low = tl.where(searching & begins, middle + 1, low)
         high = tl.where(searching & ~begins, middle, high)
-    return tl.load(first + 2 * (low - 1) + 1, mask=low > 0, other=0)
+    return tl.load(first + PAIR_SIZE * (low - 1) + 1, mask=low > 0, other=0)
 
 
 @triton.jit(do_not_specialize=["limit", "configurations", "parts", "stack_size", "num_classes", "num_steps"])
@@ -172,20 +175,20 @@ def fit_classes(
     for way in range(configurations):
         place = sequence * configurations + way
         count, height = tl.load(counts + place), tl.load(heights + place)
-        stack = stacks + place * stack_size * 3
+        stack = stacks + place * stack_size * STACK_ENTRY_SIZE
         for one in range(parts):
             row = tl.load(all_rows + place * parts + one)
-            comb = table(block, ROW_COMB) + 2 * row
-            entry = table(block, COMB) + 2 * (tl.load(comb) + number)
+            comb = table(block, ROW_COMB) + PAIR_SIZE * row
+            entry = table(block, COMB) + PAIR_SIZE * (tl.load(comb) + number)
             named = tl.load(entry, mask=inside, other=-1)
             own = inside & (tl.load(comb + 1) <= named) & (named <= row)
             outcome = tl.load(entry + 1, mask=own, other=0)
             least = tl.full((CLASSES_AT_ONCE,), FAR, tl.int32)
             for time in range(times):
                 move = tl.load(table(block, OUTCOMES) + outcome * times + time, mask=own, other=0)
-                effects = table(block, MOVES) + 6 * move
+                effects = table(block, MOVES) + MOVE_SIZE * move
                 left = height - tl.load(effects + POPS, mask=own, other=0)
-                top = stack + 3 * (left - 1)
+                top = stack + STACK_ENTRY_SIZE * (left - 1)
                 context = tl.load(top + 1, mask=own & (left > 0), other=0)
                 rest = tl.load(top + 2, mask=own & (left > 0), other=0)
                 column = context * tl.load(block + NUM_RESTS) + tl.load(table(block, REST_OF) + move, mask=own, other=0)
@@ -206,7 +209,7 @@ def fit_classes(
 @triton.jit
 def row_of(block, node, gauge):
     """Return the row that a node itself selects: that of the interval in which the gauge lies."""
-    record = table(block, NODES) + 4 * node
+    record = table(block, NODES) + NODE_SIZE * node
     cuts = table(block, CUTS) + tl.load(record + CUTS_AT)
     low, high = tl.zeros_like(gauge), tl.load(record + NUM_CUTS).to(tl.int64)
     while low < high:
@@ -240,36 +243,37 @@ def advance(
     outcome = tl.full((), -1, tl.int32)
     for part in range(parts_before):
         row = tl.load(own_rows + part)
-        comb = table(block, ROW_COMB) + 2 * row
-        entry = table(block, COMB) + 2 * (tl.load(comb) + number)
+        comb = table(block, ROW_COMB) + PAIR_SIZE * row
+        entry = table(block, COMB) + PAIR_SIZE * (tl.load(comb) + number)
         named = tl.load(entry)
         outcome = tl.where((tl.load(comb + 1) <= named) & (named <= row), tl.load(entry + 1), outcome)
     is_allowed = is_token & (outcome >= 0) & ~has_ended
 
     # The move: what it pops and pushes, and what it counts.
-    effects = table(block, MOVES) + 6 * tl.maximum(outcome, 0)
+    effects = table(block, MOVES) + MOVE_SIZE * tl.maximum(outcome, 0)
     count = tl.load(effects + KEEPS) * tl.load(counts_before + sequence) + tl.load(effects + ADDS)
     base = tl.load(heights_before + sequence) - tl.load(effects + POPS)
     pushes = table(block, PUSHES) + tl.load(effects + PUSH_AT)
     pushed = tl.where(is_allowed, tl.load(effects + PUSHED), 0)
     height = base + pushed
-    old = stacks_before + sequence * stack_size * 3
+    old = stacks_before + sequence * stack_size * STACK_ENTRY_SIZE
     if HAS_STACK:
         place = tl.arange(0, ENTRIES)
-        entries = tl.load(old + place, mask=place < 3 * stack_size, other=0)
+        entries = tl.load(old + place, mask=place < STACK_ENTRY_SIZE * stack_size, other=0)
         is_above = is_allowed & (base > 0)
-        context = tl.load(old + 3 * (base - 1) + 1, mask=is_above, other=0)
-        cost = tl.load(old + 3 * (base - 1) + 2, mask=is_above, other=0)
+        context = tl.load(old + STACK_ENTRY_SIZE * (base - 1) + 1, mask=is_above, other=0)
+        cost = tl.load(old + STACK_ENTRY_SIZE * (base - 1) + 2, mask=is_above, other=0)
         for at in range(pushed):
             symbol = tl.load(pushes + at)
             entry = context * tl.load(block + NUM_SYMBOLS) + symbol
             cost = tl.minimum(cost + tl.load(table(block, COST) + entry), FAR)
             context = tl.load(table(block, NEXT) + entry)
-            lowest = 3 * (base + at)
+            lowest = STACK_ENTRY_SIZE * (base + at)
             entries = tl.where(place == lowest, symbol, entries)
             entries = tl.where(place == lowest + 1, context, entries)
             entries = tl.where(place == lowest + 2, cost, entries)
-        tl.store(stacks_after + sequence * stack_size * 3 + place, entries, mask=place < 3 * stack_size)
+        new = stacks_after + sequence * stack_size * STACK_ENTRY_SIZE
+        tl.store(new + place, entries, mask=place < STACK_ENTRY_SIZE * stack_size)
 
     # The rows of the node and of those that the stack leads to from it.
     gauge = tl.where(tl.load(block + GAUGE) == COUNT, count, tl.load(block + DEPTH) - height)
@@ -281,14 +285,14 @@ def advance(
         row = row_of(block, node, gauge)
         rows = tl.where((lane == found) & (row != DEAD), row, rows)
         found += (row != DEAD).to(tl.int32)
-        walk_at = tl.load(table(block, NODES) + 4 * node + WALK_AT)
+        walk_at = tl.load(table(block, NODES) + NODE_SIZE * node + WALK_AT)
         below = height - 1 - read
         symbol = tl.load(block + NUM_SYMBOLS)
         if (walk_at >= 0) & (below >= 0):
             if below >= base:
                 symbol = tl.load(pushes + (below - base))
             else:
-                symbol = tl.load(old + 3 * below)
+                symbol = tl.load(old + STACK_ENTRY_SIZE * below)
         node = tl.load(table(block, WALK) + walk_at + symbol, mask=walk_at >= 0, other=DEAD)
     tl.store(rows_after + sequence * parts + lane, rows.to(tl.int64), mask=lane < parts)
     tl.store(counts_after + sequence, tl.where(is_allowed, count, 0))

@@ -34,22 +34,25 @@ computes the steps on the CPU, has the same constants (`native/decoding/layout.h
 
 from __future__ import annotations
 
+# Words in a chunk: 2,048 tokens.
 CHUNK_WORDS = 64
-"""Words in a chunk: 2,048 tokens."""
+# Words in the head.
+FIELDS = 32
 
 (CLASSES, ROW_MASK, MASKS, ROW_FORCED, ROW_COMB, COMB, OUTCOMES, MOVES, REST_OF, PUSHES, NODES, WALK, NODE_ROWS, CUTS,
  REST, NEXT, COST, NODE_RUNS, RUNS, ROW_WEIGHTS, WEIGHTS, NO_OUTCOME, TIMES, NUM_CLASSES, NUM_SYMBOLS, NUM_MOVES,
- NUM_RESTS, GAUGE, DEPTH, FIRST, LEAST, HAS_RUNS, HAS_WEIGHTS) = range(33)  # fmt: skip
-FIELDS = 33
+ NUM_RESTS, GAUGE, DEPTH, FIRST, HAS_RUNS, HAS_WEIGHTS) = range(FIELDS)  # fmt: skip
 # The place of the empty chunk, after the head.
 EMPTY_CHUNK = FIELDS
 
+# The numbers of a move and of a node, and those of an entry of ROW_COMB, COMB, NODE_RUNS and RUNS.
+MOVE_SIZE, NODE_SIZE, PAIR_SIZE = 6, 4, 2
 # Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, and the node that follows. The
 # count afterwards is KEEPS times the count before, plus ADDS.
-POPS, PUSHED, PUSH_AT, TARGET, KEEPS, ADDS = range(6)
+POPS, PUSHED, PUSH_AT, TARGET, KEEPS, ADDS = range(MOVE_SIZE)
 # Columns of NODES: where the targets of an inner node begin in WALK, -1 for a node that reads nothing; where the node's
 # rows begin in NODE_ROWS, where its cuts begin in CUTS, and how many cuts it has.
-WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(4)
+WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(NODE_SIZE)
 # What the gauge of nodes is: nothing, the count, or the number of symbols for which there is room above the stack.
 NOTHING, COUNT, FREE = range(3)
 
@@ -57,5 +60,3 @@ NOTHING, COUNT, FREE = range(3)
 SEVERAL_ALLOWED, NOTHING_ALLOWED = -1, -2
 # Rows, and nodes, of every automaton: where nothing is allowed, and after the end.
 DEAD, ENDED = 0, 1
-# More than any number of tokens; the sum of three still fits into an int32.
-FAR = 1 << 29

@@ -31,7 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import IntArray
-from decoding.arena.layout import ADDS, COUNT, CUTS_AT, ENDED, FAR, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
+from decoding.arena.layout import ADDS, COUNT, CUTS_AT, ENDED, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
+from tokenfst.pushdown.distance import FAR
 
 Longs = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer]

@@ -47,20 +47,20 @@ class OnGpu:
         self._kernels, self._program = kernels, program
         self._begin, self._end, self._width = begin, end, width
 
-    def mask_logits(self, logits: Tensor, at: Sequences, limit: Tensor | int | None) -> Tensor:
+    def mask_logits(self, logits: Tensor, at: Sequences, remaining: Tensor | int | None) -> Tensor:
         """Write minus infinity over forbidden tokens; see `Arena.apply_`. Each row of the logits is contiguous."""
         with on_device(self._program.device):
-            arguments, options = self._masks(at, limit)
+            arguments, options = self._masks(at, remaining)
             grid = len(at.slot), num_chunks(self._end - self._begin)
             self._kernels.mask_logits[grid](logits, logits.stride(0), *arguments, **options)
         return logits
 
-    def mask_words(self, at: Sequences, limit: Tensor | int | None) -> Tensor:
+    def mask_words(self, at: Sequences, remaining: Tensor | int | None) -> Tensor:
         """Return packed masks, `[B, C * CHUNK_WORDS]` int32 for C chunks; see `Arena.bitmask`."""
         grid = len(at.slot), num_chunks(self._end - self._begin)
         found = torch.empty((grid[0], grid[1] * CHUNK_WORDS), dtype=torch.int32, device=self._program.device)
         with on_device(self._program.device):
-            arguments, options = self._masks(at, limit)
+            arguments, options = self._masks(at, remaining)
             self._kernels.mask_words[grid](found, *arguments, **options)
         return found
 
@@ -81,28 +81,28 @@ class OnGpu:
             )  # fmt: skip
         return Sequences(at.slot, row, counter, height, stack, at.overflowed)
 
-    def _masks(self, at: Sequences, limit: Tensor | int | None) -> tuple[tuple[object, ...], dict[str, Any]]:
+    def _masks(self, at: Sequences, remaining: Tensor | int | None) -> tuple[tuple[object, ...], dict[str, Any]]:
         """Return the arguments and the options that the kernels for masks take besides their output."""
         program, classes, rows = self._program, self._program.shape.classes, at.row.flatten(1).contiguous()
-        fits, binds = self._fitting(at, limit) if limit is not None else (rows, rows)
+        fits, binds = self._fitting(at, remaining) if remaining is not None else (rows, rows)
         tables = program.words, program.places, at.slot.contiguous(), rows, fits, binds
         numbers = rows.shape[1], self._begin, self._end - self._begin, classes, binds.shape[1]
         return (*tables, *numbers), {
-            "LIMITED": limit is not None,
+            "LIMITED": remaining is not None,
             "PARTS": power_of_two(binds.shape[1]),
             "num_warps": 1,
         }
 
-    def _fitting(self, at: Sequences, limit: Tensor | int) -> _Fitting:
+    def _fitting(self, at: Sequences, remaining: Tensor | int) -> _Fitting:
         program, shape, batch = self._program, self._program.shape, len(at.slot)
         grid = batch, -(-shape.classes // _CLASSES_AT_ONCE)
         fits = torch.empty((batch, shape.classes), dtype=torch.int8, device=program.device)
         binds = torch.empty(grid, dtype=torch.int32, device=program.device)
         own = [part.contiguous() for part in (at.slot, at.row, at.counter, at.height, at.stack)]
-        limits, number = (limit, 0) if isinstance(limit, Tensor) else (at.slot, limit)
+        budgets, number = (remaining, 0) if isinstance(remaining, Tensor) else (at.slot, remaining)
         self._kernels.fit_classes[grid](
-            fits, binds, program.words, program.places, *own, limits, number, *at.row.shape[1:], program.depth + 1,
-            shape.classes, shape.runs.bit_length(), HAS_LIMITS=isinstance(limit, Tensor),
+            fits, binds, program.words, program.places, *own, budgets, number, *at.row.shape[1:], program.depth + 1,
+            shape.classes, shape.runs.bit_length(), HAS_LIMITS=isinstance(remaining, Tensor),
             CLASSES_AT_ONCE=_CLASSES_AT_ONCE,
         )  # fmt: skip
         return _Fitting(fits, binds)

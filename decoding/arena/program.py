@@ -24,16 +24,19 @@ from decoding.arena.layout import (
     CUTS_AT,
     DEAD,
     ENDED,
-    FAR,
     FIELDS,
+    MOVE_SIZE,
+    NODE_SIZE,
     NOTHING_ALLOWED,
     NUM_CUTS,
+    PAIR_SIZE,
     ROWS_AT,
     WALK_AT,
 )
 from decoding.arena.machine import Machine
 from decoding.arena.parallel import Candidates, keep_distinct
 from decoding.arena.sequences import CONTEXT, COST, SYMBOL, Sequences
+from tokenfst.pushdown.distance import FAR
 
 
 class Shape(NamedTuple):
@@ -93,8 +96,8 @@ class Program:
         self.device = words.device
         self._head = torch.arange(FIELDS, device=self.device)
         self._chunk = torch.arange(CHUNK_WORDS, device=self.device)
-        self._six = torch.arange(6, device=self.device)
-        self._two = torch.arange(2, device=self.device)
+        self._move = torch.arange(MOVE_SIZE, device=self.device)
+        self._pair = torch.arange(PAIR_SIZE, device=self.device)
 
     def read(self, places: Tensor) -> Tensor:
         """Return the words at places, of any shape, int64."""
@@ -128,7 +131,7 @@ class Program:
         gauge = torch.where(tables.number(layout.GAUGE) == layout.COUNT, count, tables.number(layout.DEPTH) - height)
         rows = [self._row(tables, node, gauge)]
         for symbol in symbols.unbind(2):
-            walk = self.read(tables.place(layout.NODES) + 4 * node + WALK_AT)
+            walk = self.read(tables.place(layout.NODES) + NODE_SIZE * node + WALK_AT)
             reached = self.read(tables.place(layout.WALK) + walk.clamp(min=0) + symbol)
             node = torch.where(walk >= 0, reached, DEAD)
             rows.append(self._row(tables, node, gauge))
@@ -140,7 +143,7 @@ class Program:
 
     def _row(self, tables: Tables, node: Tensor, gauge: Tensor) -> Tensor:
         """Return the row that each node itself selects by the gauge, `[B, C]`."""
-        at = tables.place(layout.NODES) + 4 * node
+        at = tables.place(layout.NODES) + NODE_SIZE * node
         rows = self.read(at + ROWS_AT)
         if self.shape.cuts:
             place = torch.arange(self.shape.cuts, device=self.device)
@@ -162,9 +165,9 @@ class Program:
             row: `[B, n, L]`, the rows of each configuration.
             number: `[B, n]`, the class.
         """
-        combs = (tables.place(layout.ROW_COMB)[:, :, None] + 2 * row)[..., None] + self._two
+        combs = (tables.place(layout.ROW_COMB)[:, :, None] + PAIR_SIZE * row)[..., None] + self._pair
         base, first = self.read(combs).unbind(-1)
-        entry = tables.place(layout.COMB)[:, :, None] + 2 * (base + number[:, :, None])
+        entry = tables.place(layout.COMB)[:, :, None] + PAIR_SIZE * (base + number[:, :, None])
         nothing, named = tables.number(layout.NO_OUTCOME)[:, :, None], self.read(entry)
         outcome = torch.where((first <= named) & (named <= row), self.read(entry + 1), nothing)
         if self.shape.times > 1:
@@ -196,7 +199,7 @@ class Program:
 
     def effects(self, tables: Tables, move: Tensor) -> list[Tensor]:
         """Return the columns of moves (`layout.POPS` ... `layout.ADDS`), each of the shape of `move`, `[B, n]`."""
-        found = self.read((tables.place(layout.MOVES) + 6 * move)[:, :, None] + self._six)
+        found = self.read((tables.place(layout.MOVES) + MOVE_SIZE * move)[:, :, None] + self._move)
         return list(found.unbind(2))
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-# Columns of a stack's entries.
+# Columns of a stack's entries, and how many there are.
 SYMBOL, CONTEXT, COST = range(3)
+STACK_ENTRY_SIZE = 3
 
 
 class Sequences(NamedTuple):

@@ -299,7 +299,7 @@ class BatchTracker:
         if self._arena is not None and states.device is not None:
             wrong = wrong | states.device.overflowed.any()
             if remaining is not None:
-                stuck = self._held & ~astray & (self._arena.remaining(states.device) > remaining)
+                stuck = self._held & ~astray & (self._arena.min_tokens_left(states.device) > remaining)
                 wrong, astray = wrong | stuck.any(), astray | stuck
         if states.lost is not None:
             wrong = wrong | states.lost.any()
@@ -344,7 +344,7 @@ class BatchTracker:
         Raises:
             IncompleteOutput: a row can be completed in time, but only with a stack higher than `max_depth`.
         """
-        has_way = arena.mask(at).any(1) if remaining is None else arena.remaining(at) <= remaining
+        has_way = arena.mask(at).any(1) if remaining is None else arena.min_tokens_left(at) <= remaining
         stuck = self._held & ~astray & ~has_way
         for row in stuck.nonzero().flatten().tolist():
             if remaining is None or not self._needs_more(states, row, remaining):

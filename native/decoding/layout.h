@@ -40,11 +40,10 @@ enum class Number : int32_t {
   kGauge,
   kDepth,
   kFirst,
-  kLeast,
   kHasRuns,
   kHasWeights,
 };
-constexpr int32_t kNumFields = 33;
+constexpr int32_t kNumFields = 32;
 
 // The quantity that the intervals of nodes measure: nothing, the count, or how many symbols are free above the stack.
 enum Gauge : int32_t { kNothing, kCount, kFree };

@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 from automata.arrays import IntArray
 from automata.errors import LimitExceeded
-from automata.limits import DEFAULT_LIMITS, Work
-from tokenfst import _native
+from automata.limits import DEFAULT_LIMITS
 from tokenfst._native import PushdownTables, StackDistance
 
 # The greatest number of contexts for tensors.
 MAX_CONTEXTS = 1 << 12
 # The greatest size of the contexts on the host, in bytes; a full cache is emptied.
 MAX_BYTES = 1 << 26
-# Greater than any distance; the sum of two still fits into 32 bits.
-UNREACHABLE = 1 << 29
+# More than any number of tokens; the sum of three still fits into 32 bits.
+FAR = 1 << 29
 
 
 class PushdownDistance(NamedTuple):
@@ -31,7 +30,7 @@ class PushdownDistance(NamedTuple):
         next: `[H, S]` int32, the context after a symbol is pushed; context 0 is that of the empty stack.
         cost: `[H, S]` int32, the cost of this symbol.
         rest: `[H, R]` int32, the distance after a kind of move onto a stack with this context, without the costs of
-            its symbols; `UNREACHABLE` if the end cannot be reached.
+            its symbols; `FAR` if the end cannot be reached.
         rest_of: `[M]` int32, the column of each move in `rest`.
         first: the distance from the start.
     """
@@ -63,25 +62,3 @@ def distances(distance: StackDistance) -> PushdownDistance:
     if found is None:
         raise LimitExceeded(f"stacks have more than {MAX_CONTEXTS:,} kinds of distances to the end")
     return PushdownDistance(*found)
-
-
-class PopDistances:
-    """The least number of tokens from each node until a symbol has been popped, in full, for inspection and tests.
-
-    Attributes:
-        tables: the tables of the automaton.
-        across: `[N, J + 1]` int32, by node and column. A column is a pair of a symbol and the node after popping it, in
-            order of symbols; the last column is the end of the sequence without popping anything.
-        nodes: `[J]` int32, the node of each column.
-        offsets: `[S + 1]` int32, the index of the first column of each symbol.
-    """
-
-    def __init__(self, tables: PushdownTables, work: Work | None = None) -> None:
-        """Compute the numbers.
-
-        Raises:
-            LimitExceeded: the computation exceeds a limit.
-            Cancelled: another thread cancelled it.
-        """
-        self.tables = tables
-        self.across, self.nodes, self.offsets = _native.pop_distances(tables, (work or Work()).budget)
