@@ -9,15 +9,19 @@ Data flows from texts to automata:
     preference/         the texts that a backtracking engine, such as `re`, matches as a whole -> Expr
     transducers/        an OpenFst FST -> Expr, and transducers as operators on Expr
     counted/            Expr -> an automaton with a counter, for large bounds
+    weighted/           Expr with costs -> WeightedByteAutomaton
     pushdown/           Grammar -> PushdownAutomaton
     visibly_pushdown/   VisiblyPushdownGrammar, for bracketed languages -> either automaton
     algebra/, queries/  operations on languages, and questions about them
+    places/             where a text stands in an expression or a grammar
 
     far                 archives of FSTs, in OpenFst's format
+    acceptor_tables, transducer_tables      automata and transducers as arrays, which are parts of expressions
+    label_bytes         labels as bytes, for algorithms that read only bytes
 
-All of these use the modules errors, texts, limits (time, memory and cancellation), arrays, cache, graph, drawing,
-charts, and openfst, the boundary with OpenFst. compilable.py defines what a constraint from another package must
-provide.
+All of these use the modules errors, texts, limits (time, memory and cancellation), arrays, cache, graph,
+epsilon_cycles, drawing (view: which part), charts, and openfst, the boundary with OpenFst (fst_type: whether an object
+is from there). compilable.py defines what a constraint from another package must provide.
 
 `docs/glossary.md` defines the terms.
 """

@@ -24,6 +24,9 @@ Constraints composed of others, which `parse` reads piece by piece              
     triggered({marker: ...})    free text in which markers switch constraints on    -> Marked
     free_text(*without)         any text in which no marker occurs
 
+The packages `composing`, `grammars`, `json_schema`, `types`, `tools` and `values` have these functions; `rewriting`
+takes languages from one form into another, and `recursion` has functions that call themselves to any depth.
+
 Importing this package imports neither torch nor Pydantic; Pydantic is imported when a type is first read.
 
 `docs/glossary.md` defines the terms.

@@ -20,6 +20,8 @@ A call uses the packages in this order: `inputs` makes token ids and automata fr
 state of each row and lets the `arena` mask its logits, and `sampling` chooses a token. `writing`, `search` and
 `speculation` are the loops around them, and `command` is the command line.
 
+`devices` has what everything on a GPU shares.
+
 Names are imported on first use, because torch and transformers take seconds to load, and the command can report a wrong
 pattern without them.
 

@@ -2,7 +2,7 @@
 
     specifications   the specification in a request (a schema, a pattern, a grammar, ...) -> a constraint
     json_texts       JSON without endless whitespace or digits
-    structural_tags  structural tags -> constraints
+    structural_tags  structural tags -> constraints; tag_fields: what their fields may contain
     matcher          Matcher: the state of one request; accept, validate, roll back, fill masks
     sequences        one sequence, whose state is found from its tokens: the basis of logits processors
     settings         the operator's settings: time and memory of a compilation, bytes of the cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -70,6 +71,14 @@ def test_a_foreign_automata_package_is_named(tmp_path: Path, package: str) -> No
     assert message.startswith("ImportError: tokenfst needs its own package `automata`")
     assert str(tmp_path) in message
     assert "automata-lib" in message
+
+
+def test_packages_name_all_of_their_modules() -> None:
+    """The docstring of a package is the map of it."""
+    for init in [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("__init__.py"))]:
+        inside = [path for path in init.parent.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+        known = set(re.findall(r"\w+", ast.get_docstring(ast.parse(init.read_text())) or ""))
+        assert {path.stem for path in inside if path != init} <= known, init
 
 
 def test_typing_markers_are_there() -> None:

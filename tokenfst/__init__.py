@@ -14,6 +14,9 @@
     queries                  counting, shortest and random sequences              queries.count, ...
     drawing, pictures        automata, token classes and stacks as pictures
     reference                token automata by their definition, with OpenFst
+    tokenizations            the tokenizations of a text that an automaton accepts
+    native_automaton         the base class of most kinds, which the native core implements
+    text_beginning, labels, packed_words, misuse      what these share
 
 `docs/glossary.md` defines the terms that this package uses.
 

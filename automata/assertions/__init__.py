@@ -13,7 +13,8 @@ The languages stay regular. Most patterns have assertions only at their ends, wh
 
     (?=a)b  is  b & a.*        (?!a)b  is  b - a.*        b(?<=a)  is  b & .*a        ^ first and \\Z last are nothing
 
-`simplified` makes these replacements; `automata.assertions.lookaround` handles all other cases.
+`simplified` makes these replacements; `automata.assertions.lookaround` handles all other cases, with NFAs (`skeleton`)
+over classes of characters (`alphabet`).
 """
 
 from __future__ import annotations

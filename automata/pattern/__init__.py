@@ -48,6 +48,8 @@ atomic and possessive groups. `automata.pattern.extension_groups` says what the 
     GroupReader         groups and flags                               group_reader
     Parser              items, quantifiers, assertions; Python's       parser
     EcmaParser          the differences of ECMA-262                    ecma
+    property_ranges     what \\p{...} stands for                          unicode_properties
+    ordered             patterns with the order of a backtracking engine, for `automata.preference`
 
 Rejected: Python's own `re._parser`, which is private, does not keep positions, and is slower.
 """

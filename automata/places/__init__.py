@@ -2,6 +2,7 @@
 
 place       Place: a part of the expression that reads next, its rules, and what it reads
 spans       a pattern as an expression that records where its parts are in the pattern
+frames      the state of a walk for one way to read a text
 walk        Walk: reads a text byte by byte and follows all ways to read it side by side
 
 Automata do not keep places: determinization loses the structure of the expression. A walk follows the expression

@@ -17,6 +17,7 @@ From a Network to a PushdownAutomaton:
     prestar         prunes steps that lead to no end; coaccessible: states that need no proof
     assembly        the tables (step_table, sequences, under)
     from_pdt, to_pdt    OpenFst's pushdown transducers
+    label_bytes     labels as bytes
     compile         all of these steps; automaton, expansion, drawing: operations on the result
 """
 

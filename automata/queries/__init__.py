@@ -6,6 +6,8 @@
     count                                          the number of texts
     sample, random_strings                         random texts: uniform over texts; uniform over next bytes
 
+    counting, walks                                texts by number, and paths byte by byte: what these are made of
+
 Every function takes an automaton or an expression, and every answer is exact. Texts are bytes and lengths are in bytes,
 because a language may have texts that are not valid UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in
 characters.

@@ -9,6 +9,7 @@ json        any JSON value, to any depth
         characters      strings and sets -> expressions
         exclusion       `A - B` without calls
     lark_reader     Lark's syntax
+    bundled         grammars that come with the package
     detection       the syntax that a text is in
     line_index      positions -> lines and columns
 """

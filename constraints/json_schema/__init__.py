@@ -6,6 +6,7 @@ formulas/          formulas                 -> what they say about one kind of v
 numbers/ strings/  formulas about scalars   -> regular languages of their spellings
 containers/        formulas about arrays and objects -> automata over items and members, by derivatives
 building/          all of these             -> a visibly pushdown grammar, which `tokenfst.compile` takes
+alternatives       one schema or another   -> what all JSON texts share, and their union
 explaining/        errors that name the keyword at fault
 """
 

@@ -5,11 +5,13 @@ typed(T)        JSON, using Pydantic's schema of the type
 
     shapes          what a type says about texts
     reflection      types -> shapes             metadata: what `Annotated` adds; parameters: those of constructors
+                    generics: what type variables stand for
     calls           shapes -> expressions       literals: strings; moments: `datetime`, UUID, Decimal; rounding: floats
     evaluation      texts -> values, by shape
     constructor     `dataclass`
 
     rust            patterns of Pydantic's engine       hashing: which values can be in sets
+    mistakes        hints for what is not a type
 
     generation      types -> exact JSON Schemas         patterns: strings of dates, numbers, ...; bounds: of numbers
     members         values of Literal and Enum

@@ -1,7 +1,7 @@
 """Values: ready-made constraints whose texts stand for Python values.
 
     integer(low, high)          an integer                              numeric
-    decimal(low, high)          a decimal number                        numeric
+    decimal(low, high)          a decimal number                        numeric (digits: ranges as expressions)
     date(earliest, latest)      a calendar date, in ISO 8601            dates
     email(), url(schemes)       addresses                               addresses
     sql_select(tables)          a SELECT over tables and columns        sql

@@ -6,4 +6,6 @@ constraints      any kind of constraint -> one automaton for each prompt
 healing          a prompt that ends inside a word -> a shorter one, and an automaton whose texts begin with the rest
 retokenize       a text                -> the tokens with which the model would have written it
 tokens_by_bytes  the tokens of a vocabulary, sorted by their bytes
+counts           numbers of tokens, checked
+caches           the names by which a model takes its cache of keys and values
 """

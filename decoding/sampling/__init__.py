@@ -7,7 +7,8 @@
     Noise               each sequence's own random numbers               noise
     choose(...)         probabilities and noise to a token for each row  noise
 
-On a GPU, kernels compute the draw and, except with typical sampling, the distribution (`on_gpu`, `cuts`).
+On a GPU, kernels compute the draw and, except with typical sampling, the distribution (`on_gpu`, `cuts`, `cut_kernels`;
+`split_mix` has the constants of the random numbers).
 
     logits -> penalties -> mask -> temperature -> top-k -> top-p -> min-p -> typical -> choose
 

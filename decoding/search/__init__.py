@@ -4,6 +4,7 @@
     best_of_n(...)      the best of n sampled texts                                     samples
     Hypothesis          a complete text, its tokens and its score                       hypothesis
     Scorer              returns the model's logits after each text                      scorers
+    Step                the likeliest allowed tokens of all rows, on the device         steps
 
 All of them take any token automaton (`tokenfst.TokenAutomaton`), one for each prompt or one for all. Its states are
 immutable, so each beam has its own, and a beam that splits shares it. Masks take the rest of `max_new_tokens` into

@@ -13,7 +13,9 @@ the rule of speculative sampling, so texts have the same distribution as with pl
     Proposer, InTurn        the protocol; several proposers in turn     proposer
     Tree, tree_masks(...)   proposed tokens, their states and masks     tree
     Verification            draws, and which proposals they accept      verify
-    Reader, CachedModel     models that read trees                      reader
+    Reader, CachedModel     models that read trees                      reader (cache_slots: in a cache)
+    forced_tokens(...)      what must follow, without the model         jump_forward
+    Statistics              how much has been proposed and accepted     statistics
 """
 
 from decoding.speculation.counts import CountModel

@@ -7,7 +7,7 @@ other tokens (Berglund, Martens & van der Merwe 2024, "Constructing a BPE tokeni
     Derivations, Pairs        which tokens may be neighbours in a piece       derivations, pairs
     PatternProgram, Pieces    where the pieces of a text end                 pattern_reader, pieces, piece_bytes
     Prepared                  all tables of an encoder, cached               prepared
-    CanonicalTokenAutomaton   states, and masks by state and last token      compile, automaton
+    CanonicalTokenAutomaton   states, and masks by state and last token      compile, automaton; storage: from files
 
 The automaton is exact for every text that an encoder accepts, that is, every sequence of characters in UTF-8. There is
 one restriction: a file does not name the version of Unicode that the encoder's library uses. If the pre-tokenizer

@@ -1,6 +1,7 @@
 """Explanations: what may come next in a text, and why a token is refused.
 
 explain       explains a prefix and a token; `tokenfst.explain` and `TokenAutomaton.explain`
+explainer     Explainer: the explanations of one constraint over one vocabulary
 byte_view     a constraint byte by byte, to find the byte at which a token fails
 nearest       the allowed tokens that are nearest to a refused one
 explanation   Explanation: the result, which prints as text

@@ -7,6 +7,7 @@
     token_ids     sets of tokens by number or by exclusion
     names         readable names of tokens, for tables of symbols
     detokenizer   the transducer from tokens to bytes, for OpenFst
+    all_bytes     the vocabulary whose tokens are single bytes
     arguments     checks of the arguments of Vocabulary
 
 `tokenfst.loaders` reads vocabularies from tokenizers and files.

@@ -5,9 +5,10 @@
 In the order of the steps:
 
     scanner      text -> symbols
-    bodies       symbols after a colon -> a body, in postfix order
+    bodies       symbols after a colon -> a body, in postfix order; attributes: what may stand after a name, in brackets
     statements   symbols -> a document: definitions by name, imports, ignored terminals
-    literals     strings, regular expressions, ranges -> terminals
+    literals     strings, regular expressions, ranges -> terminals; widths: how long their words are
+    tokens       special tokens; inline_json: %json; common: the terminals of Lark's library
     terminals    bodies of terminals -> lexical rules
     rules        bodies of rules and templates -> expressions that call rules and words by name
 

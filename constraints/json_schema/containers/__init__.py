@@ -5,6 +5,8 @@
                     `lengths`: how long different items are
     objects         object_automaton: the members, `in_order`; object_in_any_order: `flagged` or `in_any_order`;
                     `members`, `named`, `names`, `orders`, `plain` and `allowance` help
+    steps           what may come next in each state, for `supply` and `lengths`
+    variants        the alternatives of an array or object
     shannon         which values of an item or member lead to which state
     drawing         the automaton of an array as a picture
 

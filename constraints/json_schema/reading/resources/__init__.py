@@ -5,4 +5,5 @@ scanning        the resources and the names in a document
 metaschemas     the documents that are included in the package
 vocabularies    custom meta-schemas in `$schema`
 library         resolves references
+remembering     a resolver of the caller, asked once for each URI
 """
