@@ -137,8 +137,9 @@ def test_what_has_no_order_is_refused() -> None:
 
 
 def test_limits_hold() -> None:
-    with pytest.raises(LimitExceeded, match=r"finding the preferred matches of .* states"):
-        preferred(ordered("(?:a|b)*?a(?:a|b){14}c"), Work(Limits(states=2_000)))
+    few_states = Work(Limits(states=2_000))
+    with few_states.current(), pytest.raises(LimitExceeded, match=r"finding the preferred matches of .* states"):
+        preferred(ordered("(?:a|b)*?a(?:a|b){14}c"))
     nested = literal("a")
     for _ in range(5_000):
         nested = Loop(nested, 1, 2, True)

@@ -44,7 +44,7 @@ from automata.compile.composition import tables_of
 from automata.compile.constructions import determinized
 from automata.errors import ExpressionError, LimitExceeded
 from automata.expressions import Expr
-from automata.limits import Work, current_work
+from automata.limits import current_work
 from automata.preference.nodes import unordered
 from automata.preference.program import Program
 
@@ -52,20 +52,19 @@ from automata.preference.program import Program
 _MOVE_STEPS = 50
 
 
-def preferred(expr: Expr, work: Work | None = None) -> Expr:
+def preferred(expr: Expr) -> Expr:
     """Return the texts that are their own preferred match.
 
     Args:
         expr: the pattern, with `Choice` and `Loop` where an order matters; other alternations prefer their first part,
             and other repetitions more of them.
-        work: the limits, and the means to stop the construction; by default, those of the current compilation.
 
     Raises:
         ExpressionError: a part has no order: an operation on languages, a label, raw bytes.
         LimitExceeded: there are too many states, the pattern is nested too deeply, or the time is up.
         Cancelled: the compilation was cancelled.
     """
-    work = current_work(work)
+    work = current_work()
     if not all(isinstance(leaf, PLAIN_LEAVES) for leaf in leaves(expr)):
         raise ExpressionError("an operation on languages has no order in which it is tried")
     alphabet, budget = Alphabet([expr]), StateBudget(unordered(expr), work, "finding the preferred matches of")

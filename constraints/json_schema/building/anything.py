@@ -10,7 +10,7 @@ from typing import Final
 
 from automata.cache import BoundedCache
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownRule
-from constraints.json_schema.building.containers import PlainBuilder, ValueBuilder
+from constraints.json_schema.building.container_rule import PlainBuilder, ValueBuilder
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.arrays import PlainArray
 from constraints.json_schema.containers.automaton import Plain, Vector

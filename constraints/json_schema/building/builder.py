@@ -23,19 +23,19 @@ from automata import expressions as ex
 from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 from constraints.json_schema.building.anything import ANYTHING, build_anything
-from constraints.json_schema.building.containers import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
-from constraints.json_schema.building.flagged import FlaggedBuilder
+from constraints.json_schema.building.container_rule import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
+from constraints.json_schema.building.flagged_rule import FlaggedBuilder
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.side_by_side import SideBySide
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH
+from constraints.json_schema.containers.all_orders import AllOrders
 from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
-from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.lengths import Lengths
 from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
 from constraints.json_schema.containers.plain import PlainInOrder
@@ -304,7 +304,7 @@ class SchemaGrammarBuilder:
             self._add_variants(number, Kind.ARRAY, split)
             return None
 
-    def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | InAnyOrder | None:
+    def _in_any_order(self, number: int, vector: Vector) -> FlaggedObject | AllOrders | None:
         """Return the automaton of an object in any order; None if it keeps the order of the schema, or if its variants
         are read side by side."""
 

@@ -38,7 +38,7 @@ from automata.limits import spend
 from automata.pattern import parse
 from automata.visibly_pushdown import ArcLanguage, CountedPaths, VisiblyPushdownCall
 from constraints.json_schema.building.builder import Earlier, SchemaGrammarBuilder
-from constraints.json_schema.building.containers import STATE_WEIGHT
+from constraints.json_schema.building.container_rule import STATE_WEIGHT
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.tags import BREAK, Tags
 from constraints.json_schema.containers.allowance import MOST_WORK

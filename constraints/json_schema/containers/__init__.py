@@ -3,7 +3,7 @@
     automaton       ContainerAutomaton: states, moves by one item or member, and ends
     arrays          array_automaton: the items; `distinct` for `uniqueItems`; `supply`: whether items may run out;
                     `lengths`: how long different items are
-    objects         object_automaton: the members, `in_order`; object_in_any_order: `flagged` or `in_any_order`;
+    objects         object_automaton: the members, `in_order`; object_in_any_order: `flagged` or `all_orders`;
                     `members`, `named`, `names`, `orders`, `plain` and `allowance` help
     steps           what may come next in each state, for `supply` and `lengths`
     variants        the alternatives of an array or object

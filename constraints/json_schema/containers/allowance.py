@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from automata.errors import LimitExceeded
-from constraints.json_schema.containers.in_any_order import InAnyOrder
+from constraints.json_schema.containers.all_orders import AllOrders
 from constraints.json_schema.containers.shannon import TOO_MUCH_WORK, ShannonExpansion
 
 # The most ways to continue from all states of an object whose states are made beforehand.
@@ -84,7 +84,7 @@ class Allowance:
             finally:
                 self.work += expansion.work - before
 
-    def is_cheap(self, automaton: InAnyOrder, most: int) -> bool:
+    def is_cheap(self, automaton: AllOrders, most: int) -> bool:
         """Return whether an automaton has few ways to continue and takes little work; if so, it then has its states."""
         with self.trial(automaton.members.expansion, most):
             counted, is_all = automaton.counted(min(MOST_WAYS, self.ways))

@@ -1,7 +1,7 @@
 """object_automaton, object_in_any_order: the members of an object, in order.
 
 flagged         FlaggedObject: members in any order, for most objects
-in_any_order    InAnyOrder: members in any order, with all states made in advance
+all_orders      AllOrders: members in any order, with all states made in advance
 in_order        InOrder, InOrders: listed names in the order in which the schema lists them, others after them
 plain           objects without variants
 """
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from automata.errors import LimitExceeded
+from constraints.json_schema.containers.all_orders import AllOrders
 from constraints.json_schema.containers.allowance import Allowance
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject, IsEmpty, flagged, flagged_plain
-from constraints.json_schema.containers.in_any_order import InAnyOrder
 from constraints.json_schema.containers.in_order import InOrder, InOrders
 from constraints.json_schema.containers.members import AnyOrderMembers, MemberDerivatives
 from constraints.json_schema.containers.orders import names_in, tracks
@@ -54,7 +54,7 @@ def object_in_any_order(
     allowance: Allowance,
     is_empty: IsEmpty | None,
     most: Callable[[], int],
-) -> FlaggedObject | InAnyOrder | None:
+) -> FlaggedObject | AllOrders | None:
     """Return the automaton of an object whose listed names come in any order; None if it takes too much, or if no names
     are listed.
 
@@ -73,7 +73,7 @@ def object_in_any_order(
     if plain is not None and is_empty is not None:
         return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)
     given = _prepared(vector, restriction, expansion, order)
-    every = InAnyOrder(given)
+    every = AllOrders(given)
     if is_empty is None or (order == "any-if-cheap" and given.remembered.bit_count() <= FEW_REMEMBERED):
         return every if order == "any" or allowance.is_cheap(every, most()) else None
     found = _flagged(given, is_empty, allowance, most())

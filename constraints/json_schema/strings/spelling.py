@@ -23,7 +23,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.cache import kept
 from automata.errors import LimitExceeded
 from automata.expressions import Expr
-from automata.limits import Work, current_work
+from automata.limits import current_work
 from constraints import _native
 
 # Which spellings of strings and names are allowed: the plain ones, or all that JSON has.
@@ -34,13 +34,12 @@ _ENCODERS: Final = json.JSONEncoder(ensure_ascii=False).encode, json.JSONEncoder
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def spelled(content: ByteAutomaton, *, plain: bool = False, work: Work | None = None) -> ByteAutomaton:
+def spelled(content: ByteAutomaton, *, plain: bool = False) -> ByteAutomaton:
     """Return the automaton of the spellings, in quotes, of the strings that an automaton over UTF-8 accepts.
 
     Args:
         content: a minimal automaton that accepts nothing but UTF-8; without labels.
         plain: whether only plain spellings are wanted.
-        work: the compilation that it is part of.
 
     Raises:
         ValueError: the automaton has labels, or accepts a text that is not UTF-8.
@@ -50,7 +49,7 @@ def spelled(content: ByteAutomaton, *, plain: bool = False, work: Work | None = 
     if content.is_empty:
         return content
     try:
-        return ByteAutomaton(_native.spelled(content.tables, plain, current_work(work).budget))
+        return ByteAutomaton(_native.spelled(content.tables, plain, current_work().budget))
     except LimitExceeded as error:
         raise error.of(f"the spellings of {content.num_states:,} states") from None
 

@@ -5,7 +5,7 @@
 //     AnyOrder          makes the states
 //
 // A state is a vector, by number, and the set of the names that may still come
-// (`constraints/json_schema/containers/in_any_order.py`). There are few vectors and many states. What a name does to a
+// (`constraints/json_schema/containers/all_orders.py`). There are few vectors and many states. What a name does to a
 // vector depends on the names to come only through which parts of the vector say something of any of them. So formulas
 // are evaluated once for each vector and each such case, and a state costs a few look-ups for each name.
 #pragma once

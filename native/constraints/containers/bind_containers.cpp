@@ -53,7 +53,7 @@ std::vector<Way> ways_of(nb::handle pairs) {
   return found;
 }
 
-// Derivatives computed by a Python object; see `constraints.json_schema.containers.in_any_order`.
+// Derivatives computed by a Python object; see `constraints.json_schema.containers.all_orders`.
 class GivenDerivatives : public Derivatives {
  public:
   explicit GivenDerivatives(nb::handle source) : source_(source) {}

@@ -22,7 +22,7 @@ from automata.cache import kept
 from automata.expressions import Expr, Literal
 from automata.limits import spend
 from automata.visibly_pushdown import ArcLanguage, GuardedArc, VisiblyPushdownCall, VisiblyPushdownRule
-from constraints.json_schema.building.containers import STATE_WEIGHT, RuleBuilder, ValueBuilder
+from constraints.json_schema.building.container_rule import STATE_WEIGHT, RuleBuilder, ValueBuilder
 from constraints.json_schema.building.marks import marks_at
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.containers.flagged import Choice, FlaggedObject, Hub, some_may_come

@@ -1,6 +1,6 @@
 """Objects with variants whose members come in any order, with all states made in advance.
 
-    InAnyOrder            the automaton
+    AllOrders             the automaton
     VectorDerivatives     the derivatives of vectors by members, as numbers, which the native core asks for
 
 The native core makes the states (`native/constraints/containers/any_order.h`).
@@ -32,7 +32,7 @@ _MOST_VECTORS, _MOST_WAYS = 30_000, 1_000_000
 _T = TypeVar("_T")
 
 
-class InAnyOrder(ByMoves):
+class AllOrders(ByMoves):
     """Listed names in any order. A state is the vector of what is still required, and the names that may still come.
 
     The names that are remembered come once at most. The others may come again: whichever of two members with the same
