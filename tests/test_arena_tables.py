@@ -20,7 +20,7 @@ from automata.limits import Work
 from decoding.arena import FREE_SLOT, Arena, Sequences
 from decoding.arena.block import block_of
 from decoding.arena.comb import comb
-from decoding.arena.from_automata import of_pushdown
+from decoding.arena.from_pushdown import of_pushdown
 from decoding.arena.machine import single_rows
 from decoding.arena.parallel import common
 from tokenfst import Vocabulary

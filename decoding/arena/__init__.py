@@ -2,7 +2,7 @@
 
 An automaton is converted to a machine, the machine to one block of words, and the block is copied into the memory:
 
-    from_automata, pushdown_rows    automaton -> machine
+    from_automata                   automaton -> machine (from_counted, from_pushdown, pushdown_rows)
     machine                         the form of tables that is common to all kinds of automata
     block, comb, mask_chunks        machine -> block (layout: the structure of a block)
     heap                            the memory, and the places of blocks in it

@@ -60,16 +60,41 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     Raises:
         LimitExceeded: it takes too much memory.
     """
+    row_mask, masks, chunks, forced = mask_chunks(machine, begin, end, work)
+    of_masks = {layout.ROW_MASK: row_mask, layout.MASKS: masks, layout.ROW_FORCED: forced}
+    unsorted = _tables(machine, width, work) | of_masks | weight_tables(machine, begin, end)
+    # In the order of the fields: the native core finds the size of a table from the place of the next one.
+    tables = dict(sorted(unsorted.items()))
+    head = np.zeros(FIELDS, np.int64)
+    place = FIELDS + chunks.size
+    for field, table in tables.items():
+        head[field], place = place, place + table.size
+    if place > _MOST_WORDS:
+        raise LimitExceeded(f"an automaton in the arena has at most {_MOST_WORDS:,} words, and this one {place:,}")
+    work.budget.charge(4 * place)
+    for field, number in _numbers(machine).items():
+        head[field] = number
+    # Chunks follow the head, and masks hold their places.
+    tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
+    tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
+    words, end_of_part = np.empty(place, np.int32), 0
+    parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
+    for part in parts:
+        words[end_of_part : end_of_part + part.size] = part.reshape(-1)
+        end_of_part += part.size
+    return Block(
+        words, Shape.of(machine), machine.depth, machine.least, machine.is_ambiguous, machine.first_row == layout.DEAD
+    )
+
+
+def _tables(machine: Machine, width: int, work: Work) -> dict[int, npt.NDArray[np.integer]]:
+    """Return the tables of a machine by their fields, but those of masks and weights."""
     classes, missing = machine.token_class, width - len(machine.token_class)
     if missing:
         classes = np.append(classes, np.full(missing, NEVER))
-    row_mask, masks, chunks, forced = mask_chunks(machine, begin, end, work)
     combs, entries = comb(machine.rows, machine.num_classes, work)
-    tables: dict[int, npt.NDArray[np.integer]] = {
+    return {
         layout.CLASSES: classes,
-        layout.ROW_MASK: row_mask,
-        layout.MASKS: masks,
-        layout.ROW_FORCED: forced,
         layout.ROW_COMB: combs,
         layout.COMB: entries,
         layout.OUTCOMES: machine.outcomes,
@@ -85,15 +110,12 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.COST: machine.cost,
         layout.NODE_RUNS: machine.node_runs,
         layout.RUNS: machine.runs,
-    } | weight_tables(machine, begin, end)
-    head = np.zeros(FIELDS, np.int64)
-    place = FIELDS + chunks.size
-    for field, table in tables.items():
-        head[field], place = place, place + table.size
-    if place > _MOST_WORDS:
-        raise LimitExceeded(f"an automaton in the arena has at most {_MOST_WORDS:,} words, and this one {place:,}")
-    work.budget.charge(4 * place)
-    numbers = {
+    }
+
+
+def _numbers(machine: Machine) -> dict[int, int]:
+    """Return the numbers in the head of a machine's block by their fields."""
+    return {
         layout.NO_OUTCOME: len(machine.outcomes) - 2,
         layout.TIMES: machine.outcomes.shape[1],
         layout.NUM_CLASSES: machine.num_classes,
@@ -106,19 +128,6 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
         layout.HAS_RUNS: len(machine.runs) > 0,
         layout.HAS_WEIGHTS: len(machine.weight_tokens) > 0,
     }
-    for field, number in numbers.items():
-        head[field] = number
-    # Chunks follow the head, and masks hold their places.
-    tables[layout.MASKS] = FIELDS + masks.astype(np.int64) * CHUNK_WORDS
-    tables[layout.ROW_MASK] = head[layout.MASKS] + row_mask.astype(np.int64) * num_chunks(end - begin)
-    words, end_of_part = np.empty(place, np.int32), 0
-    parts: list[npt.NDArray[np.integer]] = [head, chunks, *tables.values()]
-    for part in parts:
-        words[end_of_part : end_of_part + part.size] = part.reshape(-1)
-        end_of_part += part.size
-    return Block(
-        words, Shape.of(machine), machine.depth, machine.least, machine.is_ambiguous, machine.first_row == layout.DEAD
-    )
 
 
 def weight_tables(machine: Machine, begin: int, end: int) -> dict[int, npt.NDArray[np.integer]]:

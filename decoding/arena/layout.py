@@ -1,8 +1,8 @@
 """The layout of one automaton in the arena: one relocatable block of int32 words.
 
-The tables of an automaton are in one block, one after another. The head of the block has the offset of each table from
-the block's first word. So a block can be moved unchanged, and a step that knows the place of the block finds all tables
-by gathers.
+The tables of an automaton are in one block: after the head and the chunks, one after another in the order of their
+fields. The head of the block has the offset of each table from the block's first word. So a block can be moved
+unchanged, and a step that knows the place of the block finds all tables by gathers.
 
     head        FIELDS numbers: offsets of tables, and other numbers
     CLASSES     `[V]`                   the class of each token

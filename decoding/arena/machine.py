@@ -31,7 +31,19 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import IntArray
-from decoding.arena.layout import ADDS, COUNT, CUTS_AT, ENDED, KEEPS, NOTHING, NUM_CUTS, ROWS_AT, TARGET
+from decoding.arena.layout import (
+    ADDS,
+    COUNT,
+    CUTS_AT,
+    ENDED,
+    KEEPS,
+    MOVE_SIZE,
+    NODE_SIZE,
+    NOTHING,
+    NUM_CUTS,
+    ROWS_AT,
+    TARGET,
+)
 from tokenfst.pushdown.distance import FAR
 
 Longs = npt.NDArray[np.int64]
@@ -143,15 +155,15 @@ class Machine:
 
 
 def leaves(first_row: Longs, first_cut: Longs, num_cuts: Longs) -> Longs:
-    """Return nodes that read nothing from the stack, `[N, 4]`."""
-    nodes = np.full((len(first_row), 4), -1, np.int64)
+    """Return nodes that read nothing from the stack, `[N, NODE_SIZE]`."""
+    nodes = np.full((len(first_row), NODE_SIZE), -1, np.int64)
     nodes[:, ROWS_AT], nodes[:, CUTS_AT], nodes[:, NUM_CUTS] = first_row, first_cut, num_cuts
     return nodes
 
 
 def plain_moves(targets: Longs, keeps: Longs | int = 0, adds: Longs | int = 0) -> Longs:
-    """Return moves that leave the stack unchanged, followed by the last two of every machine, `[M, 6]`."""
-    moves = np.zeros((len(targets) + 2, 6), np.int64)
+    """Return moves that leave the stack unchanged, followed by the last two of every machine, `[M, MOVE_SIZE]`."""
+    moves = np.zeros((len(targets) + 2, MOVE_SIZE), np.int64)
     moves[:-2, TARGET], moves[:-2, KEEPS], moves[:-2, ADDS] = targets, keeps, adds
     moves[-1, TARGET] = ENDED
     return moves
