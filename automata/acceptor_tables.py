@@ -34,8 +34,8 @@ class ArcCosts:
 
     Attributes:
         semiring: how the costs of several paths with one text are combined.
-        arcs: `[A]`, of the arcs; finite.
-        epsilon: `[E]`, of the epsilon arcs; finite.
+        arcs: `[A]`, the cost of each arc; finite.
+        epsilon: `[E]`, the cost of each epsilon arc; finite.
     """
 
     semiring: Semiring

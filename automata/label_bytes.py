@@ -49,7 +49,7 @@ def label_bytes(number: int) -> bytes:
 def with_label_bytes(
     num_states: int, arcs: IntArray, labels: tuple[str, ...], numbers: LabelNumbers
 ) -> tuple[int, IntArray]:
-    """Replace the arcs over labels of an NFA by arcs over bytes.
+    """Replace the arcs over labels of an NFA with arcs over bytes.
 
     Args:
         num_states: the number of states.
@@ -89,7 +89,7 @@ def without_labels(automaton: ByteAutomaton, numbers: LabelNumbers, work: Work) 
     """Return a byte automaton with its labels as bytes.
 
     Raises:
-        LimitExceeded: it has more states than allowed, or a limit of memory or time was passed.
+        LimitExceeded: it has more states than allowed, or a limit of memory or time was exceeded.
         Cancelled: the compilation was cancelled.
     """
     num_states, arcs, epsilon, _ = _native.nfa_fragment(automaton.tables, automaton.start, work.budget)

@@ -73,8 +73,8 @@ class FstArrays:
         start: the start state, -1 if there is none.
         final: `[Q]`, the cost of ending in a state, infinite where a text must not end.
         arcs: `[A, 4]` int32, source, input label, output label and target, by source; label 0 is epsilon.
-        costs: `[A]`.
-        semiring: of the costs.
+        costs: `[A]`, the cost of each arc.
+        semiring: the semiring of the costs.
     """
 
     start: int
@@ -162,7 +162,7 @@ def to_fst(
         source, symbol, target: `[A]` each, in any order; `EPSILON` for an arc that reads nothing.
         final_weight: `[Q]`, the cost of ending in each state, which counts where a state is final; 0 by default.
         weight: `[A]`, the cost of each arc; 0 by default.
-        semiring: of the costs; the arc type is "standard" for "tropical" and "log" for "log".
+        semiring: the semiring of the costs; the arc type is "standard" for "tropical" and "log" for "log".
     """
     arcs = np.stack([source, symbol, symbol, target], axis=1).astype(np.int32)
     return _read(_EXPANDED_MUTABLE_ACCEPTOR, start, final, arcs, final_weight, weight, semiring)

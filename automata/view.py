@@ -18,7 +18,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-# A notebook shows this many states.
+# A notebook shows at most this many states.
 MAX_SHOWN = 40
 
 _States = npt.NDArray[np.integer[Any]]
@@ -116,7 +116,7 @@ def _counts(near: _States, far: _States, drawn: npt.NDArray[np.bool_]) -> dict[i
 
 
 def first_look(start: int, num_states: int, source: _States, target: _States) -> tuple[int | None, int]:
-    """Return `around` and `radius` for the picture that a notebook shows unasked.
+    """Return `around` and `radius` for the picture that a notebook shows by default.
 
     A small automaton is shown whole; of a larger one, the start and as much around it as fits `MAX_SHOWN` states.
 

@@ -31,8 +31,6 @@ pattern without them.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import tokenfst  # noqa: F401 (says what is wrong where another package is named `automata`)
-
 if TYPE_CHECKING:
     from decoding.arena import Arena
     from decoding.bundled import bundled_model
@@ -94,6 +92,7 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import_module("tokenfst")  # says what is wrong where another package is named `automata`
     return getattr(import_module(_MODULES[name]), name)
 
 

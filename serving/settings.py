@@ -7,7 +7,7 @@ TOKENFST_THREADS           the number of threads that compile, and the maximum t
                            cores
 TOKENFST_STEP_SECONDS      for masks on the device: how long a new constraint may delay a step, in seconds; 1
 TOKENFST_ARENA_BYTES       for masks on the device: the device memory for the automata of a step; 256 MiB
-TOKENFST_VLLM              the backend of vLLM to replace by ours ("outlines"); if it is not set, nothing is changed
+TOKENFST_VLLM              the backend of vLLM to replace with ours ("outlines"); if it is not set, nothing is changed
 """
 
 from __future__ import annotations

@@ -321,7 +321,7 @@ def _without_breaks(content: Any) -> Any:
 
 
 def _after_text(switched: Mapping[str, Composable], without: Sequence[str]) -> list[Part]:
-    """Return, for each trigger, free text up to the first trigger, where it is this one, and a text that may follow it.
+    """Return, for each trigger, a part: free text up to this trigger, if it is the first, and what may follow.
 
     Args:
         switched: the constraint on the text after each trigger.

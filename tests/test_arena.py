@@ -341,14 +341,14 @@ def test_candidates_that_cannot_be_compared_are_refused() -> None:
 def test_blocks_are_moved_by_any_distance_whatever_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("decoding.arena.heap._LEAST_PIECE", 8)
     for gap in (1, 3, 8, 20):
-        line, goes_on = 0, True
-        while goes_on:
+        line, can_continue = 0, True
+        while can_continue:
             heap = Heap(200, 3, torch.device("cpu"))
             blocks = np.arange(gap), np.arange(100, 137), np.arange(200, 240)
             for slot, block in enumerate(blocks):
                 heap.put(slot, block.astype(np.int32))
             heap.drop(0)
-            goes_on = interrupted(heap.compact, line, "arena/heap.py")
+            can_continue = interrupted(heap.compact, line, "arena/heap.py")
             heap.compact()
             for slot in (1, 2):
                 begin = int(heap.places[slot])
@@ -360,17 +360,17 @@ def test_blocks_are_moved_by_any_distance_whatever_interrupts(monkeypatch: pytes
 def test_automata_that_are_being_moved_or_dropped_survive_an_interrupt() -> None:
     vocabulary = Vocabulary([b"a", b"b", b""], eos_ids=[2])
     first, short, long = (tokenfst.compile(pattern, vocabulary) for pattern in ("ab", "b", "(ab){9}a"))
-    line, goes_on = 0, True
-    while goes_on:
+    line, can_continue = 0, True
+    while can_continue:
         arena = Arena(vocabulary, max_bytes=1 << 14)
         slots = [arena.add(first), arena.add(short), arena.add(long)]
         held = arena.slot_sizes
         at = arena.starts([slots[0], slots[2]])
-        goes_on = interrupted(partial(arena.drop, slots[1]), line, "arena/heap.py")
+        can_continue = interrupted(partial(arena.drop, slots[1]), line, "arena/heap.py")
         if slots[1] in arena.slot_sizes:
             arena.drop(slots[1])
         assert arena.nbytes == sum(held.values()) - held[slots[1]]
-        goes_on |= interrupted(arena.compact, line, "arena/heap.py")
+        can_continue |= interrupted(arena.compact, line, "arena/heap.py")
         for token in [0, 1]:
             assert arena.forced(at).tolist() == [token, token]
             at = arena.advance(at, torch.tensor([token, token]))

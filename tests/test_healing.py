@@ -122,14 +122,14 @@ def test_what_is_given_back_is_the_longest_end_that_a_longer_token_begins_with(p
     assert kept == prompt[: len(kept)]
     assert LETTERS.detokenize(kept) + healed.prefix == LETTERS.detokenize(prompt)
 
-    def goes_on(at: int) -> bool:
+    def can_continue(at: int) -> bool:
         tail = prompt[at:]
         text = LETTERS.detokenize(tail)
         return all(LETTERS.tokens[token] for token in tail) and any(
             token.startswith(text) and token != text for token in LETTERS.tokens
         )
 
-    ends = [at for at in range(max(1, len(prompt) - most), len(prompt)) if goes_on(at)]
+    ends = [at for at in range(max(1, len(prompt) - most), len(prompt)) if can_continue(at)]
     assert len(kept) == min(ends, default=len(prompt))
 
 

@@ -169,5 +169,5 @@ def test_a_damaged_piece_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(ImportError, match=r"pip install tokenfst\[sentencepiece\]"):
+    with pytest.raises(ImportError, match=r"pip install 'tokenfst\[sentencepiece\]'"):
         from_sentencepiece(DATA / SENTENCEPIECE[0])

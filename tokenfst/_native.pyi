@@ -771,7 +771,7 @@ class ItemTokenReader:
         Return the places in an allowed text at which items that repeat an earlier one end.
         """
 
-    def goes_on(self, arg: ItemPosition, /) -> bool:
+    def can_continue(self, arg: ItemPosition, /) -> bool:
         """
         Return whether the item or name under way can still differ from all earlier ones.
         """

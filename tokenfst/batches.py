@@ -1,4 +1,4 @@
-"""Compute the masks of a batch of sequences in one call, on several threads and without the interpreter lock."""
+"""Compute the masks of a batch in one call, on several threads and without Python's global interpreter lock."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@
 
 The result is lazy if a lazy automaton is exact, so that the first mask is available early. Otherwise the tables are
 built at once: for automata with a register or with several configurations per state, for canonical tokenization, for
-automata that read a byte for which there is no single-byte token, and if a label stands for a token that writes bytes.
+automata that read a byte for which there is no single-byte token, if a label stands for a token that writes bytes, and
+for automata with labels if the decoder treats the start of the text differently.
 """
 
 from __future__ import annotations

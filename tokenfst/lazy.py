@@ -12,7 +12,7 @@ was first reached, so that the same tokens lead to its counterpart in the tables
 A budget needs the least number of tokens to the end, which only the tables give exactly. The native core has an upper
 bound without tables. If the bound fits the budget, the mask made with it is exact, and no table is needed. Otherwise
 the tables are completed if they are small, for a text is being written meanwhile. If they are not, the bound is used,
-and texts still end within their budgets; `complete` makes the tables whatever that takes.
+and texts still end within their budgets; `complete` makes the tables whatever their size, within its limits.
 
 Rejected: exact distances without tables (computing them takes the same search over all states and tokens); letting the
 caller choose (the caller cannot know the size of the tables); making large tables in the background (which masks are
@@ -257,9 +257,9 @@ def lazy_from_visibly_pushdown(
 ) -> LazyTokenAutomaton | None:
     """Return the lazy automaton of a visibly pushdown grammar, None if it would not be exact.
 
-    It is not exact if some byte has no token of its own, at the start of a text that the decoder treats differently, or
-    if the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls refuse some of
-    their exits are copied, and None is returned if there are too many copies.
+    It is not exact if some byte has no token of its own, if the decoder treats the start of the text differently, or if
+    the grammar has labels that cannot be followed as bytes (`tokenfst.labels`). Rules whose calls refuse some of their
+    exits are copied, and None is returned if there are too many copies.
 
     Args:
         grammar: the visibly pushdown grammar.
@@ -306,8 +306,8 @@ def lazy_from_automaton(
     """Return the lazy automaton of an automaton over bytes, None if it would not be exact.
 
     It is not exact if the states of the automaton have several configurations, if it has labels that cannot be followed
-    as bytes (`tokenfst.labels`), or if some byte that it reads has no token of its own. In these cases only complete
-    tables show which tokens lead to an end.
+    as bytes (`tokenfst.labels`), if it has labels and the decoder treats the start of the text differently, or if some
+    byte that it reads has no token of its own. In these cases only complete tables show which tokens lead to an end.
 
     Args:
         automaton: the automaton over bytes.

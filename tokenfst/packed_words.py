@@ -10,7 +10,7 @@ from automata.arrays import IntArray
 
 
 def set_tokens(words: IntArray, tokens: Iterable[int], *, allowed: bool) -> None:
-    """Allow or mask some tokens in a mask, int32 `[W]`."""
+    """Allow or forbid some tokens in a mask, int32 `[W]`."""
     bits = words.view(np.uint32)
     for token in tokens:
         bit = np.uint32(1 << (token & 31))
@@ -18,6 +18,6 @@ def set_tokens(words: IntArray, tokens: Iterable[int], *, allowed: bool) -> None
 
 
 def set_only(words: IntArray, mask: IntArray) -> None:
-    """Copy a mask into a wider one, int32 `[W]`, which masks all further tokens."""
+    """Copy a mask into a wider one, int32 `[W]`, which forbids all further tokens."""
     words[: len(mask)] = mask
     words[len(mask) :] = 0

@@ -22,9 +22,9 @@ from tokenfst.finite.transitions import Counted
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 
-# The most states, and the most classes, of a table with names.
+# The maximum number of states, and of classes, of a table with names.
 MAX_NAMED = 24
-# The most cells of a picture.
+# The maximum number of cells of a picture.
 MAX_CELLS = 1_000_000
 
 

@@ -78,7 +78,7 @@ def without_states(arcs: dict[int, Arcs], start: int) -> Arcs:
 
 
 class _Elimination:
-    """An automaton whose arcs are expressions, and which loses its states."""
+    """An automaton whose arcs are labelled with expressions, and whose states are eliminated one by one."""
 
     def __init__(self, arcs: dict[int, Arcs], start: int) -> None:
         self.arcs, self.start = arcs, start

@@ -37,7 +37,7 @@ def composed(tables: AcceptorTables, transducer: TransducerTables, work: Work) -
     Raises:
         WeightedLanguage: the semirings of the two sides differ.
         FstError: a cycle of epsilon arcs of the result has a negative cost or, in the log semiring, no finite sum.
-        LimitExceeded: there are more pairs of states than allowed, or a limit of memory or time was passed.
+        LimitExceeded: there are more pairs of states than allowed, or a limit of memory or time was exceeded.
         Cancelled: the compilation was cancelled.
     """
     semiring = _common_semiring(tables, transducer)

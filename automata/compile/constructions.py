@@ -29,7 +29,7 @@ def determinized(fragment: NfaBuilder, work: Work) -> ByteAutomaton:
     """Determinize and minimize an NFA.
 
     Raises:
-        LimitExceeded: the automaton has more states than allowed, or a limit of memory or time was passed.
+        LimitExceeded: the automaton has more states than allowed, or a limit of memory or time was exceeded.
         Cancelled: the compilation was cancelled.
     """
     labels = tuple(sorted(fragment.labels))

@@ -153,11 +153,11 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
 
     Args:
         expr: the expression.
-        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        work: the limits, and the means to stop the compilation; by default, those of the current compilation.
         threshold: repetitions of more leaves are counted.
 
     Raises:
-        LimitExceeded: a limit was passed, or a bound is past `MAX_REGISTER`.
+        LimitExceeded: a limit was exceeded, or a bound is greater than `MAX_REGISTER`.
         Cancelled: another thread cancelled the compilation.
     """
     if expr.size <= threshold:

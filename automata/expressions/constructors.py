@@ -125,7 +125,7 @@ def char_set(*items: str | tuple[int, int], negated: bool = False) -> Expr:
 
     Raises:
         TypeError: an item is neither a string nor a pair of code points.
-        ValueError: the ends of a range are no code points, or in the wrong order.
+        ValueError: the ends of a range are not code points, or are in the wrong order.
     """
     pairs: list[tuple[int, int]] = []
     for item in items:

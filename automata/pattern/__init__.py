@@ -100,10 +100,10 @@ def parse(pattern: str | re.Pattern[str], *, dialect: Dialect = "python", search
     parser = _parser(pattern, dialect)
     result = parser.parse()
     if search:
-        if not parser.asserts and parser.bytes_position is None:
+        if not parser.has_assertion and parser.bytes_position is None:
             result = _fewest(_fewest(result, 0), -1)
         result = _anywhere(result)
-    return _text(result, parser) if parser.asserts else result
+    return _text(result, parser) if parser.has_assertion else result
 
 
 def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:

@@ -20,7 +20,7 @@ from automata.pattern.character_reader import CharacterReader, Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
-# A backslash takes the character after it along.
+# A backslash escapes the character after it, so `\)` does not end a comment.
 _COMMENT = re.compile(r"\(\?#(?:\\.|[^\\)])*\)", re.DOTALL)
 _EXTENSION = re.compile(r"\(\?P<([^>]*)>")
 
@@ -69,7 +69,7 @@ class GroupReader(CharacterReader):
     """The stack of open groups.
 
     Attributes:
-        asserts: whether look-around or an anchor has been read.
+        has_assertion: whether look-around or an anchor has been read.
         bytes_position: where the first group of raw bytes opens.
     """
 
@@ -88,20 +88,20 @@ class GroupReader(CharacterReader):
     def __init__(self, pattern: str, flags: Flags | None = None) -> None:
         super().__init__(pattern)
         self.groups = [Group(0, flags or Flags())]
-        self.quantifiable = False  # whether a quantifier may follow the last item
-        self.asserts = False
+        self.is_quantifiable = False  # whether a quantifier may follow the last item
+        self.has_assertion = False
         self.bytes_position: int | None = None
 
     def add(self, item: Expr) -> None:
         """Append an item to the open group."""
         self.groups[-1].items.append(item)
-        self.quantifiable = True
+        self.is_quantifiable = True
 
     def open(self, flags: Flags, end: int, build: Build | None = None) -> None:
         """Open the group at the current position; its content begins at `end`."""
         self.groups.append(Group(self.position, flags, build))
         self.position = end
-        self.quantifiable = False
+        self.is_quantifiable = False
 
     def read_group(self, flags: Flags) -> None:
         start, pattern = self.position, self.pattern
@@ -189,14 +189,14 @@ class GroupReader(CharacterReader):
         """Record that an assertion has been read."""
         if flags.raw_bytes:
             raise self.error("an assertion sees characters and cannot stand among raw bytes")
-        self.asserts = True
+        self.has_assertion = True
 
     def read_group_end(self, flags: Flags) -> None:
         if len(self.groups) == 1:
             raise self.error("a group is closed that was never opened")
         group = self.groups.pop()
         self.add(self.close_group(group))
-        self.quantifiable = self.repeats_look_around or group.build not in _LOOK_AROUND.values()
+        self.is_quantifiable = self.repeats_look_around or group.build not in _LOOK_AROUND.values()
         self.position += 1
 
     def close_group(self, group: Group) -> Expr:

@@ -20,7 +20,7 @@ from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
-# Whitespace in a verbose pattern is ASCII, and a backslash takes the character after it along, in a comment as well.
+# Whitespace in a verbose pattern is ASCII. A backslash escapes the character after it, in a comment as well.
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()# \t\n\r\v\f]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
@@ -83,7 +83,7 @@ class Parser(GroupReader):
     def read_bar(self, flags: Flags) -> None:
         self.groups[-1].close_alternative()
         self.position += 1
-        self.quantifiable = False
+        self.is_quantifiable = False
 
     def read_dot(self, flags: Flags) -> None:
         self.position += 1
@@ -128,7 +128,7 @@ class Parser(GroupReader):
     def add_anchor(self, anchor: Expr, flags: Flags, length: int) -> None:
         self.asserting(flags)
         self.add(anchor)
-        self.quantifiable = False
+        self.is_quantifiable = False
         self.position += length
 
     # Quantifiers
@@ -162,7 +162,7 @@ class Parser(GroupReader):
         lazy = self.pattern.startswith("?", end)
         if lazy:
             self.position += 1
-        if not self.quantifiable:
+        if not self.is_quantifiable:
             raise self.error("there is nothing to repeat", position)
         items = self.groups[-1].items
         repetition = items[-1], low, high, lazy
@@ -170,7 +170,7 @@ class Parser(GroupReader):
         if known is None:
             known = self.repetitions[repetition] = self.repeated(*repetition)
         items[-1] = known
-        self.quantifiable = False
+        self.is_quantifiable = False
 
     def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:
         """Return the repetition of an item; a lazy quantifier does not change the language."""

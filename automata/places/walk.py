@@ -224,7 +224,7 @@ class Walk:
             elif frame.kind == PARTS:
                 self._parts(frame)
             elif frame.kind == LOOP:
-                self._again(frame)
+                self._end_round(frame)
             elif frame.kind == RETURN:
                 self._return(frame)
             elif frame.kind == END:
@@ -251,7 +251,7 @@ class Walk:
                 if low == 0:
                     self._push(after)
                 if high != 0:
-                    self._time(frame, 1)
+                    self._begin_round(frame, 1)
             case Call(name):
                 self._call(name, after)
             case Label(name):
@@ -273,7 +273,7 @@ class Walk:
             after = self._frame(PARTS, frame.next, frame.opened, frame.expr, at + 1)
             self._push(self._frame(EXPR, after, frame.opened, parts[at]))
 
-    def _time(self, frame: Frame, number: int) -> None:
+    def _begin_round(self, frame: Frame, number: int) -> None:
         """Begin round `number` of a repetition."""
         assert isinstance(frame.expr, Repetition)
         if frame.expr.high is None:
@@ -281,7 +281,7 @@ class Walk:
         after = self._frame(LOOP, frame.next, frame.opened, frame.expr, number)
         self._push(self._frame(EXPR, after, frame.opened, frame.expr.inner))
 
-    def _again(self, frame: Frame) -> None:
+    def _end_round(self, frame: Frame) -> None:
         """Continue after a round of a repetition. If it read nothing, the missing rounds can read nothing as well."""
         assert isinstance(frame.expr, Repetition)
         assert frame.next is not None
@@ -289,7 +289,7 @@ class Walk:
         if is_empty or frame.number >= frame.expr.low:
             self._push(frame.next)
         if not is_empty and (frame.expr.high is None or frame.number < frame.expr.high):
-            self._time(frame, frame.number + 1)
+            self._begin_round(frame, frame.number + 1)
 
     def _leaf(self, expr: Expr, after: Frame, opened: Opened | None) -> None:
         """Begin to read a leaf by its automaton."""

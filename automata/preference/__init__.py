@@ -1,7 +1,7 @@
 """Words by preference: the texts that a backtracking engine, such as Python's `re`, matches as a whole.
 
 Where a match ends depends on the order in which the engine tries the possibilities: it takes the first alternative with
-which the rest can be matched, and repeats as often as possible, or as seldom as possible if the quantifier is lazy. The
+which the rest can be matched, and repeats as often as possible, or as rarely as possible if the quantifier is lazy. The
 match that it finds is the *preferred* match. The language of a pattern p here is
 
     P(p) = { w : re.match(p, w) ends at the end of w }

@@ -1,7 +1,7 @@
 """Expressions whose alternatives and repetitions have the order in which a backtracking engine tries them.
 
     Choice(parts)                    any one of the parts, the first one first
-    Loop(inner, low, high, lazy)     between `low` and `high` times: first as often as possible, or as seldom (`lazy`)
+    Loop(inner, low, high, lazy)     between `low` and `high` times: as many as possible first, or as few (`lazy`)
     unordered(expr)                  the same language without an order
 
 They may be combined with the nodes of `automata.expressions.nodes` in one expression, and have a meaning only for

@@ -88,7 +88,7 @@ def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes
     Args:
         automaton: what is known of the automaton.
         state: the state; negative if `automaton` does not have it.
-        work: how the search is stopped.
+        work: the limits, and the means to stop the search.
     """
     if state < 0:
         return None

@@ -34,7 +34,7 @@ class Assembly:
         Args:
             found: the construction.
             max_configurations: how many configurations are carried.
-            work: how the compilation is stopped.
+            work: the limits, and the means to stop the compilation.
             defined: where rules were defined, for errors.
         """
         self.found, self.max_configurations, self.work, self.defined = found, max_configurations, work, defined

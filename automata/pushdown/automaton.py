@@ -87,7 +87,7 @@ class PushdownAutomaton(StepTable):
         written, found = text_bytes(text), self.configurations(b"")
         states = [found[0][0]]
         for at in range(len(written)):
-            found = self.read_on(found, written[at : at + 1])
+            found = self.continued(found, written[at : at + 1])
             if not found:
                 reason = f"no text of the language begins like this: byte {at} is not allowed"
                 raise TextNotAllowed(reason, written.decode(errors="replace"))
@@ -122,9 +122,9 @@ class PushdownAutomaton(StepTable):
         Raises:
             TooManyConfigurations: there are more than `max_configurations` at some point of the text.
         """
-        return self.read_on([(self.start, ())], text)
+        return self.continued([(self.start, ())], text)
 
-    def read_on(self, found: list[Configuration], text: str | bytes) -> list[Configuration]:
+    def continued(self, found: list[Configuration], text: str | bytes) -> list[Configuration]:
         """Read more of a text from the given configurations, and return the configurations after it.
 
         Raises:

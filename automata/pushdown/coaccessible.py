@@ -21,7 +21,7 @@ def doubtful_states(
         parent, last: the sequences, as for `StepTable`.
         end: the state after the end of the text.
         below: what may lie under states and symbols.
-        work: how the compilation is stopped.
+        work: the limits, and the means to stop the compilation.
     """
     # Symbols that no step pops need no kind.
     num_symbols = max([len(below.symbol_kind), *(symbols[-1] + 1 for symbols in below.below if symbols)])

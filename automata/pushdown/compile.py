@@ -19,7 +19,7 @@ def compile_grammar(grammar: Grammar, *, work: Work | None = None) -> PushdownAu
 
     Args:
         grammar: the grammar.
-        work: the limits of the compilation, and the means to stop it; by default, the default limits.
+        work: the limits of the compilation, and the means to stop it; by default, those of the current compilation.
 
     Raises:
         GrammarError: the grammar cannot be honoured; the message says where and why.

@@ -26,7 +26,7 @@ from automata.pushdown.sequences import Stack
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
-# Why a construction may stop, as the native core numbers it; too many ways are a limit and no property of the grammar.
+# Why a construction may stop, as the native core numbers it; too many ways are a limit, not a property of the grammar.
 _TOO_MANY_WAYS = 4
 _REASONS = (None, "derivations", "stack", "pops", None, "words")
 # The cost of reading an element, in steps of the budget.
@@ -73,12 +73,12 @@ class Construction:
 
         Args:
             network: the network.
-            work: the limits, and how the construction is stopped.
+            work: the limits, and the means to stop the construction.
             side_by_side: whether each configuration is resolved separately.
             max_configurations: how many configurations are carried if they are resolved separately.
 
         Raises:
-            LimitExceeded: there are more states, or ways on, than allowed; or a limit of memory or time was passed.
+            LimitExceeded: there are too many states or ways to continue, or a limit of memory or time was exceeded.
             Cancelled: the construction was cancelled.
         """
         self.network, self.work = network, work

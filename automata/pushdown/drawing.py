@@ -25,7 +25,7 @@ def draw_step_table(table: StepTable, *, title: str | None = None, view: View = 
     Args:
         table: the automaton; where it has names of rules, states and symbols show them.
         title: a line above the picture.
-        view: the part to draw, and what is lit.
+        view: the part to draw, and the path to highlight.
     """
     end, last = table.num_classes, table.num_states - 1
     final = [False] * last + [True]

@@ -22,12 +22,12 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
     Args:
         automaton: the pushdown automaton.
         depth: how many symbols the stack may hold after any step, at least 0.
-        work: the limits, and how the expansion is stopped; without it, those of the current compilation.
+        work: the limits, and the means to stop the expansion; by default, those of the current compilation.
 
     Raises:
         ValueError: a negative depth.
         TooManyConfigurations: a text within the depth has more derivations side by side than the automaton carries.
-        LimitExceeded: a limit was passed.
+        LimitExceeded: a limit was exceeded.
         Cancelled: the expansion was cancelled.
     """
     if depth < 0:

@@ -121,11 +121,11 @@ def _sorted_calls(part: RuleNfa, work: Work) -> _Calls:
     if not len(part.calls):
         return _Calls([], [], loops)
     inner = part.epsilon[part.epsilon[:, 0] != END]
-    ends, goes_on = np.zeros(part.num_states, np.bool_), np.zeros(part.num_states, np.bool_)
+    ends, can_continue = np.zeros(part.num_states, np.bool_), np.zeros(part.num_states, np.bool_)
     ends[END] = True
     for arcs in (part.arcs, part.calls, part.marks):
-        goes_on[arcs[:, 0]] = True
-    to_end, on = (distances(inner[:, 0], inner[:, 1], goal, work) >= 0 for goal in (ends, goes_on))
+        can_continue[arcs[:, 0]] = True
+    to_end, on = (distances(inner[:, 0], inner[:, 1], goal, work) >= 0 for goal in (ends, can_continue))
     is_tail = (to_end & ~on)[part.calls[:, 2]]
     return _Calls(_tuples(part.calls[is_tail]), _tuples(part.calls[~is_tail]), loops)
 

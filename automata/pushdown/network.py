@@ -107,7 +107,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
         GrammarError: a name without a meaning, a call where none can be, or a lexical rule without a text; the error
             names the rule, and its place if the grammar knows it.
         EmptyLanguage: the grammar has no text.
-        LimitExceeded: a limit was passed.
+        LimitExceeded: a limit was exceeded.
         Cancelled: the compilation was cancelled.
     """
     check_names(grammar, work)

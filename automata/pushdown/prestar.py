@@ -46,7 +46,7 @@ _BITS_AT_ONCE, _SETS_AT_ONCE = 1024, 8192
 
 
 class Undecided(Exception):
-    """A move after which it depends on more of the stack than a step can look at whether a text ends."""
+    """A move for which no step can decide whether a text ends after it: that depends on too much of the stack."""
 
     def __init__(self, move: Move) -> None:
         super().__init__(move)
@@ -182,7 +182,7 @@ class Contexts:
             prestar: the exits.
             lowest: the symbols that may be the only one on the stack.
             over: for each symbol, those that may lie directly on it.
-            work: how the compilation is stopped.
+            work: the limits, and the means to stop the compilation.
         """
         self.prestar = prestar
         self.empty = Context(-1, prestar.at_bottom())
@@ -333,7 +333,7 @@ def pruned(
         start, end: states.
         doubtful: the states that may not be coaccessible in every context.
         below: what may lie under states and symbols.
-        work: how the compilation is stopped.
+        work: the limits, and the means to stop the compilation.
 
     Raises:
         EmptyLanguage: no text ends.

@@ -44,7 +44,9 @@ def without_empty_texts(parts: list[RuleNfa], matches_empty: Sequence[bool], wor
 
 
 def solve_left_recursion(rules: Rules, work: Work) -> None:
-    """Replace the NFAs that call themselves first by solutions; those that only such calls need stay.
+    """Replace the NFAs that call themselves before reading anything with their solutions.
+
+    NFAs that are needed only by such calls stay in `rules`.
 
     Args:
         rules: without empty texts, and all productive.

@@ -112,7 +112,7 @@ class Arcs:
         )
 
     def in_utf8(self, sides: Sequence[int]) -> Arcs:
-        """Replace arcs over code points by arcs over bytes, on these sides. Names of tokens stay as they are."""
+        """Replace arcs over code points with arcs over bytes, on these sides. Names of tokens stay as they are."""
         arcs = self
         for side in sides:
             arcs = arcs._in_pieces(side)

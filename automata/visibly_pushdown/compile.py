@@ -18,7 +18,7 @@ from automata.visibly_pushdown.inlining import check_calls, to_inline
 from automata.visibly_pushdown.layout import GrammarLayout, lay_out
 from automata.visibly_pushdown.unfolding import unfolded
 
-# The most states to which rules are written out, so that no stack is needed.
+# The maximum number of states of a grammar that is written out, so that it needs no stack.
 MAX_INLINED_STATES = 4000
 # The most states of a start rule that is checked before texts are read.
 _MAX_CHECKED_STATES = 5000
@@ -35,14 +35,14 @@ def compile_visibly_pushdown(
 
     Args:
         grammar: the rules.
-        work: the limits, and how the compilation is stopped; without it, those of the current compilation.
+        work: the limits, and the means to stop the compilation; by default, those of the current compilation.
         max_inlined_states: if the grammar has at most this many states with every call written out, no stack is needed
             and the result is a byte automaton; a grammar in which a rule calls itself always needs a stack. 0: every
             rule stays a rule.
 
     Raises:
         EmptyLanguage: the grammar has no text.
-        LimitExceeded: a limit was passed, which the message names; or the grammar has nondeterministic calls.
+        LimitExceeded: a limit was exceeded, which the message names; or the grammar has nondeterministic calls.
         Cancelled: another thread cancelled the compilation.
         NondeterministicGrammar: the grammar is not visibly pushdown: after one text, two rules are called at one place,
             or something else can be read where a rule is called or ends; the message names the rules.

@@ -64,7 +64,7 @@ def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> f
         grammar: the grammar; `check_calls` has passed it.
         max_states: the most states of the grammar with every call written out; above it only small rules, and those
             that are called at one place, are inlined. 0 inlines none.
-        work: the limits, and how the compilation is stopped.
+        work: the limits, and the means to stop the compilation.
 
     Raises:
         LimitExceeded: a language is larger than allowed, or the time is up.

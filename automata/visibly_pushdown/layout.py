@@ -64,7 +64,7 @@ def lay_out(
     Args:
         grammar: the grammar; `check_calls` has passed it.
         inlined: the rules that are laid where they are called, none of which calls itself, directly or not.
-        work: the limits, and how the compilation is stopped.
+        work: the limits, and the means to stop the compilation.
         written: whether counts are written out and the number of arcs is limited, for automata that are made at once;
             lazy automata need neither.
         label_numbers: the numbers of all labels, to lay them as bytes.

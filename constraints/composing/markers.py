@@ -236,7 +236,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
             return []
         if place == 0:
             found = [
-                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), shortest=True)
+                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), is_shortest_first=True)
                 for number in order
                 if at_most is None or count < at_most
             ]
@@ -245,7 +245,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
         switch = switches[number]
         if place % 2:
             has_end = not ex.is_epsilon(switch.end)
-            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), shortest=has_end)]
+            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), is_shortest_first=has_end)]
         following = count + 1 if at_most is not None else min(count + 1, at_least)
         return [Edge(ends[number], (following, 0), lambda _: ())]
 

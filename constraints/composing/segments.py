@@ -24,13 +24,13 @@ class Edge(NamedTuple):
         constraint: the constraint whose text the edge reads.
         target: the node after the edge.
         value: returns the pieces for the text of the edge.
-        shortest: whether the shortest text is tried first, instead of the longest.
+        is_shortest_first: whether the shortest text is tried first, instead of the longest.
     """
 
     constraint: Parsed[object]
     target: Node
     value: Callable[[str], Iterable[object]]
-    shortest: bool = False
+    is_shortest_first: bool = False
 
 
 class Segment(NamedTuple):
@@ -58,7 +58,7 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     def moves(node: Node, begin: int) -> Iterator[tuple[Edge, int, int]]:
         for edge in edges(node):
             found = [at for at in ends(edge.constraint.as_part.readable, written, begin) if _is_boundary(written, at)]
-            for at in found if edge.shortest else reversed(found):
+            for at in found if edge.is_shortest_first else reversed(found):
                 yield edge, begin, at
 
     path: list[tuple[Edge, int, int]] = []

@@ -87,7 +87,7 @@ class RuleReader:
         self.rule: str | None = None
         self.groups: list[_Group] = []
         self.previous = ""  # the kind of the previous symbol other than a line end
-        self.fresh_line = True  # nothing stands before on this line, except the number of a production
+        self.is_line_start = True  # nothing stands before on this line, except the number of a production
         self.ended = False  # a line end has ended the rule
         self.progress = READING
 
@@ -128,7 +128,7 @@ class RuleReader:
             else:
                 self.progress = UNSUPPORTED if kind in NOT_SUPPORTED else READING
                 raise self.error((NOT_SUPPORTED | MISTAKES)[kind], symbol.position)
-            self.previous, self.fresh_line = kind, False
+            self.previous, self.is_line_start = kind, False
         self.progress = READ
         return self
 
@@ -159,13 +159,13 @@ class RuleReader:
     # Rules
 
     def read_line_end(self) -> None:
-        self.fresh_line = True
+        self.is_line_start = True
         if self.dialect.line_ends_rule and len(self.groups) == 1 and self.previous not in ("head", "bar"):
             self.ended = True
 
     def read_head(self, symbol: BnfSymbol) -> None:
         """End the previous rule, and begin one."""
-        if not self.fresh_line:
+        if not self.is_line_start:
             raise self.error("a rule begins on a line of its own", symbol.position)
         self.end_rule(symbol)
         name = symbol.text[:-3].rstrip()

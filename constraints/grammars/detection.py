@@ -3,10 +3,11 @@
     Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
     GBNF, EBNF     the reverse
 
-A grammar with `::=` is read as EBNF and as GBNF. If it is valid in only one of them, it is in that dialect, unless it
-uses a feature of EBNF that is not supported here; that is an error. If it is valid in both, it has the same meaning,
-except that `#x41` is a comment or a character, and that `\\x414` has two or three digits. So valid EBNF is read as GBNF
-too only if it contains one of these. If the two readings differ, that is an error: the caller must name the dialect.
+A grammar with `::=` is read as EBNF first. If that fails, it is read as GBNF; but if it uses a feature of EBNF that is
+not supported here, that is an error. A grammar that is valid in both dialects has the same meaning in both, except that
+`#x41` is a character in EBNF and a comment in GBNF, and that `\\x414` is one character in EBNF and two in GBNF. So
+valid EBNF is also read as GBNF only if it contains one of these. If the two readings differ, that is an error: the
+caller must name the dialect.
 """
 
 from __future__ import annotations

@@ -101,13 +101,13 @@ def check_vocabulary(automaton: TokenAutomaton, vocabulary: Vocabulary) -> None:
 def resolved(
     one: Constrained, vocabulary: Vocabulary, max_new_tokens: int | None, *, at_text_start: bool = False
 ) -> TokenAutomaton | None:
-    """Return the automaton of a constraint; waits for one that is being compiled.
+    """Return the automaton of a constraint; wait for one that is being compiled.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens` tokens.
         VocabularyError: the automaton is over another vocabulary.
         ValueError: `at_text_start` is true, and the automaton was compiled without it.
-        TypeError: the result of a future is no automaton.
+        TypeError: the result of a future is not an automaton.
         Exception: the error of the compilation.
     """
     automaton = one.result() if isinstance(one, Future) else one
@@ -158,7 +158,7 @@ def automata_for(
     at_text_start: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[TokenAutomaton]:
-    """Return the automaton of each prompt, for loops that keep states on the host; waits for running compilations.
+    """Return the automaton of each prompt, for loops that keep states on the host; wait for running compilations.
 
     Raises:
         ValueError: a prompt has no constraint, or there are more or fewer constraints than prompts.

@@ -96,7 +96,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         self._prompt: Tensor | None = None
 
     def automata(self) -> list[TokenAutomaton | None]:
-        """Return the automata, one for all prompts or one for each; waits for running compilations.
+        """Return the automata, one for all prompts or one for each; wait for running compilations.
 
         Raises:
             IncompleteOutput: the shortest text of an automaton takes more tokens than `max_new_tokens`.

@@ -70,7 +70,7 @@ def beam_search(
 
     Returns:
         For each prompt, up to `beams` texts with their scores, best first; fewer if there are no more, or if a group
-        met only texts of earlier ones. All are complete, and differ as sequences of tokens.
+        found only texts that earlier groups had found. All are complete, and differ as sequences of tokens.
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.

@@ -137,7 +137,7 @@ class CountModel:
                     leaves += self._add(tree, leaves.pop())
 
     def _add(self, tree: Tree[Any], place: int) -> list[int]:
-        """Add tokens after a leaf; returns the new leaves."""
+        """Add tokens after a leaf; return the new leaves."""
         above, added = _likelihood(tree, place), list[int]()
         shares = self.shares(tree.state(place), tree.token_before(place))
         for token, share in sorted(shares.items(), key=lambda item: (-item[1], item[0])):

@@ -35,7 +35,7 @@ from decoding.speculation.tree import Tree
 
 Mask = npt.NDArray[np.bool_]
 
-# So few unused slots are not worth a copy.
+# The cache is compacted only if it has more unused slots than used ones, and this many besides.
 _MIN_HOLES = 64
 # Forward passes after which a text that was not asked about may be dropped; if it is needed later, it is read again.
 _IDLE = 8

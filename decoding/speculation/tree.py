@@ -166,11 +166,11 @@ class Tree(Generic[S]):
         return [place for place in range(ROOT, len(self)) if not self._children[place + 1] and self.is_open(place)]
 
     def asked(self) -> list[int]:
-        """Return the open places where the model is asked, in ascending order: those that no certain node follows."""
+        """Return the open places where the model is asked, in ascending order: those that are not settled."""
         return [place for place in range(ROOT, len(self)) if self.is_open(place) and not self.is_settled(place)]
 
     def is_settled(self, place: int) -> bool:
-        """Return whether a certain node comes after a place."""
+        """Return whether a node that is accepted without verification comes after a place."""
         children = self._children[place + 1]
         return bool(children) and self.certain[children[0]]
 

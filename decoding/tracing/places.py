@@ -59,7 +59,7 @@ class StackReader:
 
     def put(self, token: int, written: bytes) -> None:
         """Read more of the text."""
-        self._found = self._automaton.read_on(self._found, written)
+        self._found = self._automaton.continued(self._found, written)
 
     def _stack(self, configuration: Configuration) -> tuple[str, ...]:
         state, stack = configuration

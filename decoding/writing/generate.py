@@ -123,7 +123,7 @@ def generate(
             (`ConstraintLogitsProcessor`); None for never.
         temperature: 0 takes the likeliest token; a greater value samples. 1 is the model's own distribution.
         seed: makes sampling repeatable, without affecting the program's random state. Calls with a seed in several
-            threads run one after the other; drawing random numbers of torch beside them disturbs both. With the same
+            threads run one after the other; other threads must not draw torch's random numbers meanwhile. With the same
             seed, the draws with and without speculation differ. With speculation, `seed` may be a list with one seed
             for each prompt: the draws of a text then depend only on its own seed, whatever else is in the batch.
         num_beams: if more than one and `temperature` is 0, search for the likeliest text; at a greater temperature,

@@ -286,7 +286,7 @@ def stream(
     Args:
         model: a causal language model of `transformers`.
         tokenizer: the model's fast tokenizer; or its `Vocabulary` if the prompt is token ids.
-        prompt: the text before, or its token ids; an empty text begins with the tokenizer's first special token.
+        prompt: the prompt, as a text or as token ids; an empty text begins with the tokenizer's first special token.
         constraint: as for `generate`. Pieces have values if it is a JSON Schema, a type, a union of these (`|`), or an
             automaton compiled from one.
         max_new_tokens: the limit, including the end token; the text is complete within this limit.

@@ -5,9 +5,9 @@
 //     GuardedTransitions   edges with guards over locations and a register, for large bounds
 //
 // Outside of this file a state with a register is one number, register x Q + location, where a location is a state
-// without its register value. The last of the Q locations is the one after the end, and only occurs with the greatest
-// value R, so that the end is the greatest state, as it is in every automaton. From one location the guards of a class
-// do not overlap.
+// without its register value (in Python: a control state). The last of the Q locations is the one after the end, and
+// only occurs with the greatest value R, so that the end is the greatest state, as it is in every automaton. From one
+// location the guards of a class do not overlap.
 #pragma once
 
 #include <cstdint>

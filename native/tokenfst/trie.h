@@ -44,7 +44,7 @@ class Trie {
   std::span<const TrieNode> nodes() const { return nodes_; }
   // The byte of each node, in one place: most siblings' bytes lead nowhere, so that the nodes need not be fetched.
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Return one past the last of a node's own ranks. Their number is kept in the node, since to look at its first child
+  // Return one past the last of a node's own ranks. Their number is kept in the node, since looking at its first child
   // took a fifth of a walk that visits most nodes.
   int32_t own_end(const TrieNode& node) const {
     if (node.num_own < TrieNode::kManyOwn) return node.first_rank + node.num_own;

@@ -123,7 +123,7 @@ class Grammar(BaseGrammarObject):
         return helper[1], -1
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
-        """Replace all accepted tokens by others.
+        """Replace all accepted tokens with others.
 
         Raises:
             ValueError: the tokens are not allowed; nothing has changed.

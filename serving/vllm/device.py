@@ -160,7 +160,7 @@ class DeviceProcessor(LogitsProcessor):
         self._blocks[req_idx] = None
         try:
             asked = _asked(sampling_params)
-        except ValueError as error:  # a request that came past the front end
+        except ValueError as error:  # a request that bypassed the front end
             failed: Future[Block] = Future()
             failed.set_exception(error)
             self._waiting[req_idx] = _Waiting(failed)

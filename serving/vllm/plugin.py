@@ -1,4 +1,4 @@
-"""vLLM's plugin: replaces one of vLLM's backends by ours.
+"""vLLM's plugin: replaces one of vLLM's backends with ours.
 
 vLLM has no registry of backends for structured outputs: their names are a literal type, and each has its own branch in
 the code that makes backends and in the code that validates requests. vLLM loads plugins (entry points
@@ -47,7 +47,7 @@ _METHODS: Final = {
 
 
 def register() -> None:
-    """Replace vLLM's backend by ours if `TOKENFST_VLLM` asks for it; called by vLLM in each of its processes.
+    """Replace vLLM's backend with ours if `TOKENFST_VLLM` asks for it; called by vLLM in each of its processes.
 
     Raises:
         ValueError: the variable names another backend.

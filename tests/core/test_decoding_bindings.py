@@ -14,7 +14,7 @@ from automata.errors import LimitExceeded
 from decoding import _native
 
 # Places in the head of a block, of numbers and of tables (`native/decoding/layout.h`).
-FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 33, 4, 5, 23, 64, 1
+FIELDS, ROW_COMB, COMB, NUM_CLASSES, CHUNK_WORDS, ENDED = 32, 4, 5, 23, 64, 1
 REFUSALS = (TypeError, ValueError, LimitExceeded)
 WILD = [-(1 << 31), -1, 0, 1, 2, 30, 31, 32, 63, 64, 95, 1 << 20, (1 << 31) - 1]
 KINDS = [np.int32, np.int64, np.int16, np.float32, np.float64, np.uint8, np.bool_]
@@ -192,7 +192,7 @@ def block(num_tokens: int, num_rows: int, *, weighted: bool = False) -> np.ndarr
     tables += [[], [], np.array([[0, 0], *[[0, 1]] * (num_rows - 1)]) if weighted else [], weights if weighted else []]
     for field, table in enumerate(tables):
         head[field], place = place, place + np.size(table)
-    numbers = {21: 0, 22: 1, NUM_CLASSES: 4, 24: 0, 25: 1, 26: 1, 30: 1, 32: int(weighted)}
+    numbers = {21: 0, 22: 1, NUM_CLASSES: 4, 24: 0, 25: 1, 26: 1, 31: int(weighted)}
     for field, value in numbers.items():
         head[field] = value
     return np.concatenate([head, chunks.view(np.int32).reshape(-1), *[np.ravel(table) for table in tables]]).astype(

@@ -55,7 +55,7 @@ def test_no_mask_lacks_a_step(seed: int) -> None:
             followed.clear(position, mask)
             for number, token in enumerate(tokens):
                 after = followed.after(position, token)
-                if after is not None and followed.goes_on(after):
+                if after is not None and followed.can_continue(after):
                     reached[number] = after
         except (LimitExceeded, ValueError):  # an escape that is none, an exponent without digits
             return
@@ -79,7 +79,7 @@ def test_arguments_of_any_kind(data: Any) -> None:
         lambda: followed.after(followed.start, data.draw(anything)),
         lambda: followed.clear(followed.start, data.draw(out)),
         lambda: followed.doubtful(followed.start, data.draw(out)),
-        lambda: followed.goes_on(data.draw(anything)),
+        lambda: followed.can_continue(data.draw(anything)),
         lambda: followed.some_way(data.draw(anything)),
         lambda: ItemScalar.plain(data.draw(anything)).value(),
         lambda: data.draw(scalar).read(data.draw(st.binary(max_size=20))).value(),

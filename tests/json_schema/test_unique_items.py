@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unique_items_cases import STRINGS, VOCABULARY, WORDS, after, compiled, goes_on, unique, without_unique_items
+from unique_items_cases import STRINGS, VOCABULARY, WORDS, after, can_continue, compiled, unique, without_unique_items
 from validity import read, validator
 
 import tokenfst
@@ -195,8 +195,8 @@ def test_values_are_equal_as_json_schema_has_it(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(distinct, "MAX_SETS", 0)
         automaton = compiled(unique(items), ALL_BYTES, spellings="all")
-    assert [text for text in dead if goes_on(automaton, first + text)] == []
-    assert [text for text in alive if not goes_on(automaton, first + text)] == []
+    assert [text for text in dead if can_continue(automaton, first + text)] == []
+    assert [text for text in alive if not can_continue(automaton, first + text)] == []
 
 
 @pytest.mark.parametrize("at_text_start", [False, True])
@@ -287,8 +287,8 @@ def test_texts_may_be_nested_deeply_and_have_many_items() -> None:
     assert automaton.step(again, b","[0]) is not None
     assert again == after(automaton, b"[" * depth + b"]" * (depth - 1), first) != first
     many = compiled(STRINGS, ALL_BYTES)
-    assert goes_on(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
-    assert not goes_on(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))
+    assert can_continue(many, b"[" + b",".join(b'"%d"' % number for number in range(3_000)))
+    assert not can_continue(many, b"[" + b",".join(b'"%d"' % (number % 1_999) for number in range(2_000)))
 
 
 def test_arrays_of_items_without_values_are_few() -> None:

@@ -57,7 +57,7 @@ def without_unique_items(schema: Any) -> Any:
     return schema
 
 
-def goes_on(automaton: TokenAutomaton, text: bytes) -> bool:
+def can_continue(automaton: TokenAutomaton, text: bytes) -> bool:
     state = automaton.start
     for byte in text:
         state = automaton.step(state, byte)

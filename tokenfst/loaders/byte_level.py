@@ -60,13 +60,13 @@ def bpe_of(backend: Tokenizer, definition: Json, silent: Iterable[int]) -> BPE |
         return pattern
     whole_pieces = bool(model.get("ignore_merges"))
     for piece, token in model["vocab"].items() if whole_pieces else ():
-        if token in without_text and _is_a_piece(piece, backend):
+        if token in without_text and _is_piece(piece, backend):
             return NotBPE(f"token {token} ({piece!r}) writes nothing, and the encoder writes it in texts as well")
     merges = _merges(model)
     return merges if isinstance(merges, NotBPE) else BPE(merges, pattern, whole_pieces)
 
 
-def _is_a_piece(spelled: str, backend: Tokenizer) -> bool:
+def _is_piece(spelled: str, backend: Tokenizer) -> bool:
     """Return whether the pre-tokenizer leaves a text whole, given in the characters that stand for bytes."""
     try:
         text = bytes([BYTE_OF[character] for character in spelled]).decode()

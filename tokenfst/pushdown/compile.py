@@ -97,7 +97,7 @@ def _trimmed(effects: TokenEffects, tables: PushdownTables, overflow: frozenset[
 
     Raises:
         EmptyLanguage: no sequence of tokens spells a text.
-        GrammarError: it depends on the stack whether an effect leads to a dead end.
+        GrammarError: whether an effect leads to a dead end depends on the stack.
     """
     result, left = _native.trimmed(effects, tables, np.array(sorted(overflow), np.int32), work.budget)
     if result == "empty":

@@ -120,7 +120,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         if token in self.vocabulary.eos_ids or state.position is None:
             return UniqueItemsState(rules, None)
         position = self.reader.after(state.position, self._bytes(state, token))
-        if position is None or not self.reader.goes_on(position):
+        if position is None or not self.reader.can_continue(position):
             return None
         return UniqueItemsState(self._marked_rules(state, token, rules, position), position)
 
@@ -162,14 +162,14 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         if self._begins(state):
             set_tokens(
                 out,
-                [token for token, reached in self._doubtful(state, out) if not self._goes_on(reached)],
+                [token for token, reached in self._doubtful(state, out) if not self._can_continue(reached)],
                 allowed=False,
             )
         else:
             self.reader.clear(state.position, out)
 
-    def _goes_on(self, position: _native.ItemPosition | None) -> bool:
-        return position is not None and self.reader.goes_on(position)
+    def _can_continue(self, position: _native.ItemPosition | None) -> bool:
+        return position is not None and self.reader.can_continue(position)
 
     def _doubtful(self, state: UniqueItemsState, words: Words) -> list[tuple[int, _native.ItemPosition | None]]:
         """Return the tokens that the memory may forbid, each with the position after it, None if it is not allowed.
@@ -203,14 +203,16 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
                 [
                     token
                     for token, reached in self._doubtful(state, out)
-                    if not self._ends(state, token, reached, remaining)
+                    if not self._can_end_within(state, token, reached, remaining)
                 ],
                 allowed=False,
             )
 
-    def _ends(self, state: UniqueItemsState, token: int, position: _native.ItemPosition | None, remaining: int) -> bool:
+    def _can_end_within(
+        self, state: UniqueItemsState, token: int, position: _native.ItemPosition | None, remaining: int
+    ) -> bool:
         """Return whether the text can be completed within a budget that includes a token, which leads to a position."""
-        if position is None or not self.reader.goes_on(position):
+        if position is None or not self.reader.can_continue(position):
             return False
         rules = self._marked_rules(state, token, self.rules.step(state.rules, token), position)
         return self.ways.is_within(UniqueItemsState(rules, position), remaining - 1)

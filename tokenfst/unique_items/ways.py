@@ -47,7 +47,7 @@ class UniqueItemsState(NamedTuple):
 
     @property
     def has_rivals(self) -> bool:
-        """Whether the item under way, or a member's name in it, may still become an earlier one."""
+        """Whether the current item, or a member's name in it, may still become an earlier one."""
         return self.position is not None and self.position.has_rivals
 
 

@@ -33,7 +33,7 @@ from tokenfst.vocabulary.byte_decoder import ByteDecoder
 from tokenfst.vocabulary.names import token_names
 from tokenfst.vocabulary.text_start import TextStart
 
-# A notebook names this many tokens, and chooses them among the first ids.
+# A notebook names at most this many tokens, chosen among the first ids.
 _MAX_NAMED = 40
 _MAX_LOOKED_AT = 100_000
 
@@ -57,7 +57,7 @@ class Vocabulary:
         native: the tries of the native core.
         is_token_byte: `[256]` bool, whether there is a token that writes exactly this byte.
         has_every_byte: whether there is such a token for each byte.
-        is_first_byte: `[256]` bool, whether there is such a token that is no exception at the start of a text.
+        is_first_byte: `[256]` bool, whether there is such a token that is not an exception at the start of a text.
     """
 
     def __init__(

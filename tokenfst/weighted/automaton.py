@@ -196,7 +196,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes; see `TokenAutomaton.nbytes`."""
+        """The memory in bytes; see `TokenAutomaton.nbytes`."""
         return self.support.nbytes + self.table.weighted.nbytes
 
     def is_final(self, state: State) -> bool:

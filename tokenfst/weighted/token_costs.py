@@ -81,7 +81,7 @@ class CostTable:
             weighted: the automaton over bytes; or an automaton over labels alone, where every token has a label.
             label_tokens: the tokens of each label. A token has at most one label; if it has one, its bytes are
                 not read.
-            begins: whether the decoder treats the start of a text differently.
+            begins: whether the tokens begin a text and the decoder treats the start of a text differently.
         """
         self.vocabulary = vocabulary
         self.weighted = weighted

@@ -99,8 +99,8 @@ PushdownNetwork::PushdownNetwork(const RuleNetwork& network, Stacks& stacks, Col
   add_state(network.start_rule);
   write_table(network);
   for (int32_t state = 0; state < num_states(); ++state) {
-    const bool goes_on = final_[state] && !under_[rule_of_[state]].empty();
-    is_plain_.push_back(calls(state).empty() && words(state).empty() && !goes_on);
+    const bool can_continue = final_[state] && !under_[rule_of_[state]].empty();
+    is_plain_.push_back(calls(state).empty() && words(state).empty() && !can_continue);
   }
   closures_.resize(num_states());
   has_several_lexers_ =

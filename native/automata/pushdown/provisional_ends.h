@@ -13,7 +13,7 @@
 // later bytes; otherwise it is a byte by itself.
 //
 // Rejected: classes of characters instead of bytes in the network of rules, because all steps would be made for
-// characters and cut into bytes afterwards; to decide when the character is complete, because steps over its last byte
+// characters and cut into bytes afterwards; deciding when the character is complete, because steps over its last byte
 // would have to pop what its first byte pops.
 #pragma once
 

@@ -11,7 +11,7 @@
 
 namespace automata {
 
-// Return the layout with the copies; nothing if they take many times as much memory, or one rule has too many.
+// Return the layout with the copies; nothing if these take many times its memory, or one rule has too many copies.
 // `has_text` says which fragments read any text.
 std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout,
                                                      std::span<const uint8_t> has_text, Budget& budget);

@@ -31,10 +31,10 @@ PlainStates items_in_order(const std::vector<bool>& possible, int64_t low, std::
   const auto most = static_cast<int32_t>(possible.size()) - 1;
   for (int32_t state = 0; state <= last; ++state) {
     const int32_t place = std::min(state, most);
-    const bool goes_on = high != state && possible[place];
-    if (goes_on) states.move(place, std::min(state + 1, last));
+    const bool can_continue = high != state && possible[place];
+    if (can_continue) states.move(place, std::min(state + 1, last));
     states.finish(state >= low);
-    if (!goes_on) break;
+    if (!can_continue) break;
   }
   return states;
 }

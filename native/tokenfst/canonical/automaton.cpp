@@ -54,8 +54,8 @@ int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
   if (number < 0 || edge == edges.end() || edge->number != number) {
     return vocabulary().is_end(token) && tables_.subsets.final[subset] ? end_state() : -1;
   }
-  const bool goes_on = edge->at_boundary != edge->joined && tables_.pairs->may_follow(token_of(state), token);
-  const int32_t target = goes_on ? edge->joined : edge->at_boundary;
+  const bool can_continue = edge->at_boundary != edge->joined && tables_.pairs->may_follow(token_of(state), token);
+  const int32_t target = can_continue ? edge->joined : edge->at_boundary;
   if (target < 0) return -1;
   return int64_t{target} * vocabulary().size() + (needs_token_[target] ? token : 0);
 }
@@ -75,10 +75,10 @@ int32_t CanonicalAutomaton::least_conditional(int32_t subset, int32_t last, int3
   const auto blocked = tables_.pairs->after(last);
   for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
     if (edge.least_joined >= best) continue;
-    const bool goes_on = std::ranges::any_of(members(edge.number), [&](int32_t token) {
+    const bool can_continue = std::ranges::any_of(members(edge.number), [&](int32_t token) {
       return Pairs::is_outside(blocked, tables_.pairs->position[token]);
     });
-    if (goes_on) best = edge.least_joined;
+    if (can_continue) best = edge.least_joined;
   }
   return best;
 }

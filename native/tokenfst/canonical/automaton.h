@@ -4,8 +4,8 @@
 // Tables over all pairs of a state of an automaton over tokens and a token of the vocabulary would take gigabytes. So
 // a state is such a pair, packed into one number, and its two parts are stored separately:
 //
-//     subset   the text so far, and where its pieces may end (`tokenfst/canonical/subsets.h`): S of them, the last for
-//              the end of the sequence
+//     subset   the text so far, and where its pieces may end (`tokenfst/canonical/subsets.h`); a text state, in Python
+//              and the glossary. There are S, the last for the end of the sequence
 //     token    the last token if the next one depends on it, otherwise 0. A state is subset x V + token
 //     mask     the classes allowed after any token, and, of the classes allowed after some tokens only, the tokens
 //              that may follow the last one

@@ -1,6 +1,6 @@
 // How long the ways through a graph to any of its goals are at most, if they meet no node twice.
 //
-// To find the longest way itself is NP-hard. A strongly connected component is cut at its head, the node that most of
+// Finding the longest way itself is NP-hard. A strongly connected component is cut at its head, the node that most of
 // its edges lead to. A way meets the head at most once, so it is no longer than the longest one without the head, or
 // than the longest one to the head plus the longest one from there. Without its head, the component falls into smaller
 // ones, which are cut in turn. The bound is exact where all cycles meet in one node and the ways to it and from it

@@ -182,8 +182,8 @@ void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
     if (!alive[call.source]) continue;
     const auto targets = layout.targets_of(call);
     for (size_t exit = 0; exit < targets.size(); ++exit) {
-      const bool goes_on = targets[exit] != kNone && alive[targets[exit]];
-      is_exact_ = is_exact_ && (!has_text[first_exit_[call.rule] + exit] || goes_on);
+      const bool can_continue = targets[exit] != kNone && alive[targets[exit]];
+      is_exact_ = is_exact_ && (!has_text[first_exit_[call.rule] + exit] || can_continue);
     }
   }
   read_edges(layout, alive, budget);

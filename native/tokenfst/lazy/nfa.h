@@ -243,7 +243,7 @@ class LazyNfa {
   void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;
   // Return whether the text can be completed after entering a state of a counter's fragment after `units` units.
-  bool goes_on(const Counter& counter, int32_t units, int32_t inner) const;
+  bool can_continue(const Counter& counter, int32_t units, int32_t inner) const;
   void prepare_free();
   bool finds_deterministic(int32_t fragment) const;
   // Return whether a state of a fragment reads every class with such characters; append the targets.

@@ -22,7 +22,7 @@ namespace tokenfst {
 // In place of the distance after a token that is not allowed.
 constexpr int32_t kRefused = INT32_MAX;
 
-// Where several parts say something of a token, the last one counts. After some tokens, the distance may not be known:
+// Where several parts cover a token, the last one counts. After some tokens, the distance may not be known:
 // it is kFar then.
 struct Reach {
   struct Base {

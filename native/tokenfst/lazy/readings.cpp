@@ -24,7 +24,7 @@ LazyNfa::Counted LazyNfa::counted(int32_t state) const {
   return {counters_[block.counter], block.units, state - block.first_state, number};
 }
 
-bool LazyNfa::goes_on(const Counter& counter, int32_t units, int32_t inner) const {
+bool LazyNfa::can_continue(const Counter& counter, int32_t units, int32_t inner) const {
   const automata::CountedState& state = number(counter, inner);
   if (units == kWithin) return true;
   if (units == kBelow) return state.most == kEndless;
@@ -65,7 +65,7 @@ void LazyNfa::counted_arcs(int32_t state, Vector<ClassArc>& arcs) {
   const int32_t first = first_of_fragment_[at.counter.fragment];
   for (const ClassArc& arc : fragment_arcs(first + at.inner)) {
     const int32_t inner = arc.target - first;
-    if (!goes_on(at.counter, at.units, inner)) continue;
+    if (!can_continue(at.counter, at.units, inner)) continue;
     int32_t target = state - at.inner + inner;
     if (inner == 1) {
       target = at.counter.target;
@@ -274,7 +274,7 @@ void LazyNfa::append_epsilon(int32_t state, Vector<int32_t>& targets) const {
     const Counted at = counted(state);
     const int32_t first = first_of_fragment_[at.counter.fragment];
     const bool ends = std::ranges::count(fragment_epsilon(first + at.inner), first + 1) > 0;
-    if (ends && goes_on(at.counter, at.units, 1)) targets.push_back(at.counter.target);
+    if (ends && can_continue(at.counter, at.units, 1)) targets.push_back(at.counter.target);
   } else if (state < num_outer()) {
     for (int32_t at = epsilon_offsets_[state]; at < epsilon_offsets_[state + 1]; ++at) {
       targets.push_back(epsilon_[at] >= 0 ? epsilon_[at] : first_state(-1 - epsilon_[at]));
@@ -293,8 +293,9 @@ bool LazyNfa::is_kept(int32_t numbered) const {
   if (state >= first_block_) {
     const Counted at = counted(state);
     const int32_t first = first_of_fragment_[at.counter.fragment];
-    return std::ranges::any_of(fragment_arcs(first + at.inner),
-                               [&](const ClassArc& arc) { return goes_on(at.counter, at.units, arc.target - first); });
+    return std::ranges::any_of(fragment_arcs(first + at.inner), [&](const ClassArc& arc) {
+      return can_continue(at.counter, at.units, arc.target - first);
+    });
   }
   if (state < num_outer()) {
     return is_direct(state) || call_of_[state] != kNone || exit_of_[state] != kNone ||

@@ -18,7 +18,7 @@
 // So the work is that of the meetings, and columns that are fresh take room for themselves alone. Both matter for a
 // grammar like the bundled one of Python, where some symbols have a thousand columns and distances go up to 260 tokens.
 //
-// Rejected: to visit all landings of a distance for each distance of fresh columns, and to keep distances for all
+// Rejected: visiting all landings of a distance for each distance of fresh columns, and keeping distances for all
 // columns of all push sets; for Python, a hundred times as many visits, and sixteen times as many distances.
 #pragma once
 

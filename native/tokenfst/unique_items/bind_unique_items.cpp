@@ -181,10 +181,10 @@ void bind_unique_items(nb::module_& m) {
            "Return the position after more bytes, or None if they are not allowed or wrongly repeat an item.")
       .def("repeats", &repeats, "Return the places in an allowed text at which items that repeat an earlier one end.")
       .def(
-          "goes_on",
+          "can_continue",
           [](const TokenReader& tokens, const Position& position) {
             if (!position.memory.has_rivals()) return true;
-            return held_unlocked(tokens, [&] { return tokens.reader().goes_on(position); });
+            return held_unlocked(tokens, [&] { return tokens.reader().can_continue(position); });
           },
           "Return whether the item or name under way can still differ from all earlier ones.")
       .def("clear", &clear, "Remove from a mask of the rules the tokens that the memory forbids.")

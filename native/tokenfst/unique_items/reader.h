@@ -79,7 +79,7 @@ class Reader {
   // The state of the marked automaton after one more byte, kNotAllowed if there is none.
   int64_t state_after(int64_t state, uint8_t byte, bool& begins_unique);
   // Whether the item or name under way can still differ from all earlier ones.
-  bool goes_on(const Position& position) { return !position.memory.has_rivals() || some_way(position); }
+  bool can_continue(const Position& position) { return !position.memory.has_rivals() || some_way(position); }
   // A text that leads from a position with rivals to one without; none if no text does. It is found faster than the
   // shortest one, since a way that was found for other earlier items is usually one here as well.
   std::optional<std::string> some_way(const Position& position);

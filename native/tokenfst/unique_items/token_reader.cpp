@@ -21,7 +21,7 @@ size_t common_prefix(std::span<const uint8_t> left, std::span<const uint8_t> rig
 
 void TokenReader::clear(const Position& position, std::span<uint32_t> words) {
   const VisitDoubtful visit = [&](int32_t token, const Position* reached) {
-    if (!reached || !reader_->goes_on(*reached)) support::clear_bit(words, token);
+    if (!reached || !reader_->can_continue(*reached)) support::clear_bit(words, token);
   };
   const bool is_in_text = position.memory.scalar().is_in_text();
   visit_all({words, visit, position.num_repeats, is_in_text ? position.marked : LazyAutomaton::kNotAllowed}, position);
