@@ -121,7 +121,7 @@ def test_a_step_whose_automata_find_no_room_closes_the_text_of_the_last(
     requests.append(steps.enter({"choice": [texts[2]]}))
     steps.step(*reversed(requests))
     assert [steps.text(each) for each in requests] == [*texts[:2], ""]
-    assert "the texts of 1 requests end where they stand" in caplog.text
+    assert "the texts of 1 requests are ended early" in caplog.text
     assert "max_bytes" in caplog.text
     assert "unfinished" not in caplog.text
 
