@@ -350,6 +350,11 @@ def bottom_up(num_states: int, source: numpy.typing.NDArray[numpy.int32], target
     Return the states from which no cycle can be reached, each after all states that it has edges to.
     """
 
+def components(offsets: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """
+    Return the strongly connected components of a graph, each after those that it leads to: where each begins, `[C + 1]`, and their nodes, `[N]`. The successors of a node begin at its offset.
+    """
+
 def minimize(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
     """
     Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of transitions from state 0.

@@ -8,13 +8,14 @@ reachable       the nodes that can be reached from given nodes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from automata import _native
-from automata.arrays import BoolArray, IntArray
+from automata.arrays import BoolArray, IntArray, int_array, offsets_of
 from automata.limits import Work, current_work
 
 N = TypeVar("N", bound=Hashable)
@@ -51,52 +52,19 @@ def _contiguous(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]
     return np.ascontiguousarray(source), np.ascontiguousarray(target)
 
 
-def components(successors: Sequence[Iterable[int]], work: Work | None = None) -> list[list[int]]:
-    """Return the strongly connected components of a graph, each after those that it leads to (Tarjan 1972).
+def components(successors: Sequence[Collection[int]], work: Work | None = None) -> list[list[int]]:
+    """Return the strongly connected components of a graph, each after those that it leads to (Tarjan 1972); nodes
+    are in ascending order in each.
 
     Args:
         successors: for each node, the nodes that edges lead to.
         work: the compilation to stop; without it, the current one.
     """
-    work = current_work(work)
-    index = [-1] * len(successors)
-    low = [0] * len(successors)
-    on_path = [False] * len(successors)
-    path: list[int] = []
-    found: list[list[int]] = []
-    count = 0
-    for root in range(len(successors)):
-        if index[root] >= 0:
-            continue
-        waiting = [(root, iter(successors[root]))]
-        index[root] = low[root] = count
-        count += 1
-        path.append(root)
-        on_path[root] = True
-        while waiting:
-            work.budget.spend(_VISIT_STEPS)
-            node, rest = waiting[-1]
-            for target in rest:
-                if index[target] < 0:
-                    index[target] = low[target] = count
-                    count += 1
-                    path.append(target)
-                    on_path[target] = True
-                    waiting.append((target, iter(successors[target])))
-                    break
-                if on_path[target]:
-                    low[node] = min(low[node], index[target])
-            else:
-                waiting.pop()
-                if waiting:
-                    low[waiting[-1][0]] = min(low[waiting[-1][0]], low[node])
-                if low[node] == index[node]:
-                    members: list[int] = []
-                    while not members or members[-1] != node:
-                        members.append(path.pop())
-                        on_path[members[-1]] = False
-                    found.append(members)
-    return found
+    offsets = offsets_of([len(row) for row in successors])
+    targets = int_array([target for row in successors for target in row])
+    bounds, nodes = _native.components(offsets, targets, current_work(work).budget)
+    members = nodes.tolist()
+    return [members[begin:end] for begin, end in pairwise(bounds.tolist())]
 
 
 def reachable(starts: Iterable[N], successors: Callable[[N], Iterable[N]], work: Work | None = None) -> set[N]:

@@ -19,7 +19,7 @@ for automata with labels if the decoder treats the start of the text differently
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
@@ -123,46 +123,55 @@ def compile(  # noqa: A001
     check_vocabulary(vocabulary)
     check_terminals(terminals)
     with Work(limits, cancellation).current() as work:
-        automaton = _compiled(constraint, vocabulary, at_text_start, terminals, tokenization, scale, work)
+        over = _Over(vocabulary, at_text_start, terminals or {})
+        automaton = _compiled(constraint, over, tokenization, scale, work)
     automaton.source = Source(constraint, terminals or {}, tokenization)
     return automaton
 
 
+class _Over(NamedTuple):
+    """The tokens that an automaton is over: arguments of `compile`."""
+
+    vocabulary: Vocabulary
+    at_text_start: bool
+    terminals: Terminals
+
+
 def _compiled(
-    constraint: Constraint,
-    vocabulary: Vocabulary,
-    at_text_start: bool,
-    terminals: Terminals | None,
-    tokenization: Literal["any", "canonical"],
-    scale: float,
-    work: Work,
+    constraint: Constraint, over: _Over, tokenization: Literal["any", "canonical"], scale: float, work: Work
 ) -> TokenAutomaton:
     """Return the automaton; arguments are those of `compile`."""
-    sets = terminals or {}
-    if vocabulary.detokenizer is not None:
-        constraint = _spelled(constraint, vocabulary.detokenizer, tokenization)
-    if tokenization == "any" and not isinstance(constraint, _ORDINARY) and _has_unique_items(constraint):
-        arrays = constraint.unique_arrays()
-        if arrays is not None:
-            return _with_memory(arrays, vocabulary, at_text_start, terminals, work.limits, work.cancellation)
+    if over.vocabulary.detokenizer is not None:
+        constraint = _spelled(constraint, over.vocabulary.detokenizer, tokenization)
     if tokenization == "canonical":
-        return _canonical(constraint, vocabulary, terminals, work)
-    given = constraint
-    if not isinstance(constraint, _ORDINARY) and _has_rules(constraint):
-        grammar = constraint.to_visibly_pushdown()
-        tables = lambda work: _tables(language_of(given, work), vocabulary, at_text_start, sets, work)  # noqa: E731
-        lazy = lazy_from_visibly_pushdown(grammar, vocabulary, sets, tables, work, at_text_start=at_text_start)
-        if lazy is not None:
-            return lazy
+        return _canonical(constraint, over, work)
+    if not isinstance(constraint, _ORDINARY) and (found := _from_rules(constraint, over, work)) is not None:
+        return found
     try:
         language = language_of(constraint, work)
     except WeightedLanguage:
         if not isinstance(constraint, Expr):
             raise
-        weighted = compile_weighted(constraint, work).scaled(scale)
-        table = _cost_table(weighted, vocabulary, at_text_start, sets)
-        return WeightedTokenAutomaton(_unweighted(weighted.support, vocabulary, at_text_start, sets, work), table)
-    return _unweighted(language, vocabulary, at_text_start, sets, work)
+        return _weighted(constraint, over, scale, work)
+    return _unweighted(language, over, work)
+
+
+def _from_rules(constraint: Compilable, over: _Over, work: Work) -> TokenAutomaton | None:
+    """Return the automaton of a constraint with rules between brackets, for which no automaton over bytes is made; None
+    if the constraint has no such rules, or a lazy automaton would not be exact."""
+    given = constraint
+    if not _has_rules(constraint):
+        return None
+    if _has_unique_items(constraint) and (arrays := constraint.unique_arrays()) is not None:
+        return _with_memory(arrays, over, work)
+    return lazy_from_visibly_pushdown(
+        constraint.to_visibly_pushdown(),
+        over.vocabulary,
+        over.terminals,
+        lambda work: _tables(language_of(given, work), over, work),
+        work,
+        at_text_start=over.at_text_start,
+    )
 
 
 def _has_rules(constraint: object) -> TypeGuard[SupportsLazy]:
@@ -175,24 +184,16 @@ def _has_unique_items(constraint: object) -> TypeGuard[SupportsUniqueItems]:
     return hasattr(constraint, "unique_arrays") and _has_rules(constraint)
 
 
-def _with_memory(
-    arrays: UniqueArrays,
-    vocabulary: Vocabulary,
-    at_text_start: bool,
-    terminals: Terminals | None,
-    limits: Limits,
-    cancellation: Cancellation | None,
-) -> UniqueItemsTokenAutomaton:
+def _with_memory(arrays: UniqueArrays, over: _Over, work: Work) -> UniqueItemsTokenAutomaton:
     """Return the automaton of a language in which the items of some arrays differ.
 
     Raises:
         VocabularyError: there is no token for some single byte, so it is unknown which texts can be completed.
     """
-    if not vocabulary.has_every_byte:
+    if not over.vocabulary.has_every_byte:
         raise VocabularyError("arrays whose items must differ take a vocabulary with a token for every single byte")
-    bounds: dict[str, Any] = {"limits": limits, "cancellation": cancellation}
-    alone = RulesAlone(repeating(arrays))
-    rules = compile(alone, vocabulary, at_text_start=at_text_start, terminals=terminals, **bounds)
+    bounds: dict[str, Any] = {"limits": work.limits, "cancellation": work.cancellation}
+    rules = compile(RulesAlone(repeating(arrays)), **over._asdict(), **bounds)
     by_byte = compile(RulesAlone(marked(arrays)), ALL_BYTES, **bounds)
     assert isinstance(rules, NativeTokenAutomaton)
     assert isinstance(by_byte, NativeTokenAutomaton)
@@ -211,17 +212,18 @@ def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str
     return detokenizer.spelled(parse(constraint) if isinstance(constraint, str) else constraint)
 
 
-def _unweighted(
-    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
-) -> TokenAutomaton:
-    """Return the automaton over tokens, lazy where that is exact."""
-    lazy = _lazily(language, vocabulary, at_text_start, terminals, work)
-    return lazy or _tables(language, vocabulary, at_text_start, terminals, work)
+def _weighted(expr: Expr, over: _Over, scale: float, work: Work) -> WeightedTokenAutomaton:
+    """Return the automaton of an expression with weights: that of its texts, with costs.
+
+    Raises:
+        WeightedLanguage: see `_cost_table`.
+    """
+    weighted = compile_weighted(expr, work).scaled(scale)
+    table = _cost_table(weighted, over)
+    return WeightedTokenAutomaton(_unweighted(weighted.support, over, work), table)
 
 
-def _cost_table(
-    weighted: WeightedByteAutomaton, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals
-) -> CostTable:
+def _cost_table(weighted: WeightedByteAutomaton, over: _Over) -> CostTable:
     """Return the costs of tokens.
 
     Raises:
@@ -229,6 +231,7 @@ def _cost_table(
             labels could be read with different costs.
         UnknownTerminal, VocabularyError: as for `tokenfst.finite.terminals.token_set`.
     """
+    vocabulary, at_text_start, terminals = over
     if weighted.labels and label_numbers(weighted.labels, vocabulary, terminals) is None:
         raise WeightedLanguage(
             f"a constraint with weights has labels ({', '.join(weighted.labels)}) for tokens that write text, or that "
@@ -238,20 +241,23 @@ def _cost_table(
     return CostTable(vocabulary, weighted, sets, begins=at_text_start and vocabulary.text_start is not None)
 
 
-def _lazily(
-    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
-) -> LazyTokenAutomaton | None:
+def _unweighted(language: _Language, over: _Over, work: Work) -> TokenAutomaton:
+    """Return the automaton over tokens, lazy where that is exact."""
+    return _lazily(language, over, work) or _tables(language, over, work)
+
+
+def _lazily(language: _Language, over: _Over, work: Work) -> LazyTokenAutomaton | None:
     """Return the lazy automaton of an automaton over bytes, None if it would not be exact."""
     if isinstance(language, CountedByteAutomaton):
         return None
-    tables = lambda work: _tables(language, vocabulary, at_text_start, terminals, work)  # noqa: E731
+    vocabulary, at_text_start, terminals = over
+    tables = lambda work: _tables(language, over, work)  # noqa: E731
     return lazy_from_automaton(language, vocabulary, terminals, tables, work, at_text_start=at_text_start)
 
 
-def _tables(
-    language: _Language, vocabulary: Vocabulary, at_text_start: bool, terminals: Terminals, work: Work
-) -> TokenAutomaton:
+def _tables(language: _Language, over: _Over, work: Work) -> TokenAutomaton:
     """Return the automaton over tokens with complete tables."""
+    vocabulary, at_text_start, terminals = over
     if isinstance(language, CountedByteAutomaton):
         return from_counted(language, vocabulary, at_text_start=at_text_start, work=work)
     if isinstance(language, PushdownAutomaton):
@@ -273,9 +279,7 @@ def language_of(constraint: Constraint, work: Work, *, may_count: bool = True) -
     return compile_expr(expr, work) if counted is None else counted
 
 
-def _canonical(
-    constraint: Constraint, vocabulary: Vocabulary, terminals: Terminals | None, work: Work
-) -> TokenAutomaton:
+def _canonical(constraint: Constraint, over: _Over, work: Work) -> TokenAutomaton:
     try:
         language = language_of(constraint, work, may_count=False)
     except WeightedLanguage as error:
@@ -287,4 +291,4 @@ def _canonical(
             "canonical tokenization is not known for automata with a stack (of grammars, and of recursive schemas and "
             "types); tokenization='any' allows all"
         )
-    return canonical_from_bytes(language, vocabulary, terminals=terminals, work=work)
+    return canonical_from_bytes(language, over.vocabulary, terminals=over.terminals, work=work)

@@ -1,4 +1,4 @@
-// Bindings of algorithms on plain transitions: distances, orders, minimization, and OpenFst's binary form.
+// Bindings of algorithms on plain transitions: distances, orders, components, minimization, and OpenFst's binary form.
 #include <nanobind/stl/tuple.h>
 
 #include "automata/bindings.h"
@@ -9,6 +9,7 @@
 #include "automata/vector_fst.h"
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "support/components.h"
 
 namespace automata {
 
@@ -48,6 +49,18 @@ auto bottom_up_of(int32_t num_states, Values<int32_t> source, Values<int32_t> ta
       std::views::iota(size_t{0}, edges.size()) | std::views::transform([&](size_t edge) { return edges[edge]; });
   const Vector<int32_t> found = unlocked([&] { return bottom_up(num_states, all, budget); });
   return array_of(found);
+}
+
+auto components_of(Values<int32_t> offsets, Values<int32_t> targets, Budget& budget) {
+  require(offsets.size() > 0, "offsets of no nodes are [0]");
+  const auto num_nodes = static_cast<int64_t>(offsets.size()) - 1;
+  require_countable(offsets.size(), "nodes");
+  require_offsets(offsets, num_nodes, targets.size(), "successors");
+  require_within(targets, 0, num_nodes, "successor");
+  const support::Groups found = unlocked([&] {
+    return support::components({offsets.data(), offsets.size()}, [&](int32_t edge) { return targets[edge]; }, budget);
+  });
+  return std::make_tuple(array_of(found.offsets), array_of(found.order));
 }
 
 auto minimized(Values<bool> final, Records<Arc> arcs, Budget& budget) {
@@ -97,6 +110,9 @@ void bind_graphs(nb::module_& m) {
         "Return the least number of edges from each state to a goal, `[Q]`; -1 if none can be reached.");
   m.def("bottom_up", &bottom_up_of, "num_states"_a, "source"_a, "target"_a, "budget"_a,
         "Return the states from which no cycle can be reached, each after all states that it has edges to.");
+  m.def("components", &components_of, "offsets"_a, "targets"_a, "budget"_a,
+        "Return the strongly connected components of a graph, each after those that it leads to: where each begins, "
+        "`[C + 1]`, and their nodes, `[N]`. The successors of a node begin at its offset.");
   m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
         "Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of "
         "transitions from state 0.");

@@ -50,9 +50,7 @@ class ReachWalk {
         found_(found) {}
 
   int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
-    const auto leads = context_.machine.leading(from.state);
-    if (!is_first) return num_before(bytes, leads);
-    return num_before(bytes, [&](uint8_t byte) { return !skipped_.begins(byte) && leads(byte); });
+    return num_before_leading(context_.machine, from, bytes, skipped_, is_first);
   }
   bool step(const Place& from, uint8_t byte, Place& reached) {
     Looked looked{};

@@ -180,6 +180,16 @@ class DifferingWalk {
   Vector<int32_t>& tokens_;
 };
 
+// Return how many bytes come before the first one that leads on from a configuration; of first bytes, none that begins
+// a skipped character.
+template <class Machine>
+int32_t num_before_leading(Machine& machine, const Place& from, std::span<const uint8_t> bytes,
+                           const CharacterSet& skipped, bool is_first) {
+  const auto leads = machine.leading(from.state);
+  if (!is_first) return num_before(bytes, leads);
+  return num_before(bytes, [&](uint8_t byte) { return !skipped.begins(byte) && leads(byte); });
+}
+
 // Collects the tokens that a configuration allows, except those that begin with a skipped character. If `quoted` is not
 // null, tokens below a node at which quoted text begins are collected by what was prepared for the vocabulary
 // (`Text::below`).
@@ -198,9 +208,7 @@ class AllowedWalk {
         tokens_(tokens) {}
 
   int32_t skipped(const Place& from, std::span<const uint8_t> bytes, bool is_first) const {
-    const auto leads = context_.machine.leading(from.state);
-    if (!is_first) return num_before(bytes, leads);
-    return num_before(bytes, [&](uint8_t byte) { return !skipped_.begins(byte) && leads(byte); });
+    return num_before_leading(context_.machine, from, bytes, skipped_, is_first);
   }
   bool step(const Place& from, uint8_t byte, Place& reached) {
     reached = context_.machine.step(from, byte_class_[byte], context_.stacks, looked_);
