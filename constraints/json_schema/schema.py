@@ -171,8 +171,9 @@ def json_schema(
         schema: a JSON Schema as `json.loads` returns it: a dict or a bool, nested to any depth. The value of `pattern`
             may also be an expression (`automata.Expr`), which describes the whole string.
         draft: the draft by which to read the schema; "auto" uses the one that `$schema` names, or else 2020-12.
-        whitespace: "default" allows what `json.dumps` and `JSON.stringify` write, indented or not; "compact", "python"
-            and "javascript" allow one style; "flexible" allows a few blanks wherever JSON does; or a `Whitespace`.
+        whitespace: "default" allows what `json.dumps` and `JSON.stringify` write, indented or not (by up to four spaces
+            or one tab for each of up to eight open brackets); "compact", "python" and "javascript" allow one style;
+            "flexible" allows a few blanks wherever JSON does; or a `Whitespace`.
         property_order: "schema" is the order in which the schema lists properties; "any" allows any order, each
             property at most once. "any-if-cheap" also allows any order, but keeps the schema's order in objects with
             very many variants that take too much work to tell apart. With "any-if-cheap", listed names that need

@@ -72,8 +72,8 @@ def _rows_by_interval(form: Counted) -> _Intervals:
         begins = np.unique(np.concatenate([[0], low, high + 1]))
         begins = begins[begins <= form.max_register]
         for row, begin in enumerate(begins.tolist(), num_rows):
-            is_open = np.flatnonzero((low <= begin) & (begin <= high)) + own.start
-            edges += [(row, int(form.edge_class[edge]), *_change(form, edge)) for edge in is_open.tolist()]
+            open_edges = np.flatnonzero((low <= begin) & (begin <= high)) + own.start
+            edges += [(row, int(form.edge_class[edge]), *_change(form, edge)) for edge in open_edges.tolist()]
         rows.append(list(range(num_rows, num_rows + len(begins))))
         cuts.append(begins[1:])
         num_rows += len(begins)

@@ -114,6 +114,28 @@ def test_variants_of_an_object_are_named_for_a_member_that_many_of_them_describe
     assert (refused.value.pointer, refused.value.keyword) == ("/items/anyOf", "anyOf")
 
 
+NAMES = [f"p{number}" for number in range(25)]
+FAR_APART = {
+    "properties": dict.fromkeys(NAMES, True),
+    "dependentRequired": {name: [NAMES[(place + 7) % 25]] for place, name in enumerate(NAMES)},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        (FAR_APART, "/properties"),
+        ({"type": "array", "items": FAR_APART}, "/items/properties"),
+        ({"allOf": [{"contains": {"minimum": n, "maximum": n + 3}, "minContains": 2} for n in range(8)]}, "/allOf"),
+        ({"patternProperties": {f"{a}.{{3}}[{a}z]": {"minimum": 1} for a in "abcdefgh"}}, "/patternProperties"),
+    ],
+)
+def test_without_variants_the_part_of_the_schema_is_named(schema: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(UnsupportedSchema, match="takes") as refused:
+        json_schema({"properties": {"in": schema}})
+    assert (refused.value.pointer, refused.value.keyword) == (f"/properties/in{pointer}", None)
+
+
 def test_the_count_that_cannot_be_written_out_is_named() -> None:
     schema = json_schema({"items": {"type": "string", "minLength": 10_000_000, "maxLength": 20_000_000}})
     with pytest.raises(LimitExceeded, match="at /items/maxLength, keyword 'maxLength'"):

@@ -62,7 +62,7 @@ from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are visited, and the most containers within each other.
 MAX_STATES, MAX_DEPTH = 1_000, 8
-# How often values within values of the same formula are counted more than twice.
+# The most times that formulas whose values contain values of the same formula are counted again.
 MAX_RECOUNTS = 64
 # Objects that must have more members are counted along a single path.
 _MOST_MEMBERS = 100
@@ -180,7 +180,7 @@ class Supply:
     def _recounted(self, formula: Formula, found: float, num_known: int) -> float:
         """Count the values of a formula again, with a bound in place of 0 for those within values of the same formula.
 
-        The bound grows with each count as long as there are more values; it is a bound whenever this ends.
+        Each count gives a lower bound, which grows as long as it finds more values.
 
         Args:
             formula: the formula.

@@ -3,7 +3,7 @@
     too_large(error, document, text, value)    names the largest step or bound if a number is too large, the longest
                                                pattern if a string is, and otherwise the largest count; if no count is
                                                large, the keyword whose variants make an array or object too large; if
-                                               none has variants, the schema of that array or object
+                                               none has variants, the place of that array or object
     largest_count(document)                    the keyword with the largest count
 
 Where no keyword can be named, as for too many names in any order, the error stays as it is.
@@ -52,10 +52,9 @@ def too_large(
     if pointer is None and value is not None:
         variants: dict[Formula, int] = {part: len(part.parts) for part in _variants(document, value)}
         pointer = _heaviest(document, variants or _about_its_parts(document, value))
-    if pointer is None and value is not None and error.limit != "seconds":
-        return UnsupportedSchema(str(error), pointer=_schema_of(document, value))
     if pointer is None:
-        return error
+        place = None if value is None or error.limit == "seconds" else _common_place(document, value)
+        return error if place is None else UnsupportedSchema(str(error), pointer=place)
     if error.limit == "seconds":
         return LimitExceeded(f"{error}; it was at {pointer}, keyword {_keyword(pointer)!r}", limit=error.limit)
     return UnsupportedSchema(str(error), pointer=pointer, keyword=_keyword(pointer))
@@ -126,9 +125,11 @@ def _within(formula: Formula) -> set[Formula]:
     return seen
 
 
-def _schema_of(document: SchemaDocument, value: Formula) -> str:
-    """Return the place of the schema that all statements about a value are in."""
+def _common_place(document: SchemaDocument, value: Formula) -> str | None:
+    """Return the innermost place that contains all statements about a value; None if they have no places."""
     found = [place.split("/")[:-1] for part in parts_of(value) if (place := document.places.get(part))]
+    if not found:
+        return None
     return "/".join(steps[0] for steps in takewhile(lambda steps: len({*steps}) == 1, zip(*found, strict=False)))
 
 
