@@ -23,6 +23,7 @@ from constraints.composing.parsed import Parsed
 from constraints.composing.part import Part
 from constraints.tools.call import ToolCall
 from constraints.types import dataclass
+from constraints.types.parameters import is_keyword_argument
 from constraints.types.typed import parameters
 
 _LEFT_OUT: Any = object()
@@ -87,12 +88,19 @@ def _class_of(function: Callable[..., Any]) -> type:
         raise UnsupportedSchema(
             f"{function!r} is not a function, and only functions say what is Python", keyword="tools"
         )
+    name = function.__name__
+    if not is_keyword_argument(name):
+        raise UnsupportedSchema(f"{name!r} is not a name that can be called in Python", pointer=f"/{name}")
     fields = [
-        (name, hint, dataclasses.field() if required else dataclasses.field(default=_LEFT_OUT))
-        for name, hint, required in parameters(function)
+        (parameter, hint, dataclasses.field() if required else dataclasses.field(default=_LEFT_OUT))
+        for parameter, hint, required in parameters(function)
     ]
+    for parameter, _, _ in fields:
+        if parameter.startswith("__") and parameter.endswith("__"):
+            reason = "the name has a meaning of its own in Python"
+            raise UnsupportedSchema(reason, pointer=f"/{name}/{parameter}")
     # `kw_only` keeps the order of the parameters, whichever of them have defaults.
-    return dataclasses.make_dataclass(function.__name__, fields, kw_only=True)
+    return dataclasses.make_dataclass(name, fields, kw_only=True)
 
 
 def _given(call: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from constraints.json_schema import json_schema
 from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.whitespace import Habit, Whitespace
 from constraints.json_schema.strings import Spellings
+from constraints.types.mistakes import errors_at
 from constraints.types.typed import typed
 
 # A function; {"type": "function", "function": {"name": ..., "parameters": ...}}; or a name and a schema.
@@ -64,12 +65,12 @@ def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings
         ValueError: the tool has no name that can be written in every format, or its schema is under another key.
     """
     name = name_of(tool)
-    if isinstance(tool, tuple):
-        return _from_schema(name, tool[1], whitespace, spellings)
-    if isinstance(tool, Mapping):
-        return _from_schema(name, _parameters(name, tool.get("function", tool)), whitespace, spellings)
-    known = typed(tool, whitespace=whitespace, spellings=spellings)
-    return Tool(name, known, spellings)
+    with errors_at(f"/{name}"):
+        if isinstance(tool, tuple):
+            return _from_schema(name, tool[1], whitespace, spellings)
+        if isinstance(tool, Mapping):
+            return _from_schema(name, _parameters(name, tool.get("function", tool)), whitespace, spellings)
+        return Tool(name, typed(tool, whitespace=whitespace, spellings=spellings), spellings)
 
 
 def name_of(tool: ToolLike) -> str:

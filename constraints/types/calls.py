@@ -36,6 +36,7 @@ from automata.expressions import (
 )
 from automata.pushdown.grammar import Grammar
 from constraints.types import literals, moments
+from constraints.types.mistakes import errors_at
 from constraints.types.moments import COMMA, DIGIT, SPACE
 from constraints.types.reflection import Reflection
 from constraints.types.rounding import rounding_into
@@ -70,13 +71,13 @@ _EXPONENT = concat(char_set("eE"), repeat(char_set("+-"), 0, 1), DIGIT.plus())
 _NUMBER = concat(_INTEGER, repeat(concat(".", DIGIT.plus()), 0, 1), repeat(_EXPONENT, 0, 1))
 _FLOAT = alternation(_NUMBER, concat(repeat("-", 0, 1), strings(["inf", "nan"])))
 # str(Decimal) in the General Decimal Arithmetic specification's scientific notation; exponents up to 17 digits, since
-# some of 18 are out of range.
+# some of 18 are out of range. A signaling NaN has no hash and cannot be compared, so it is not written.
 _FINITE = concat(
     _INTEGER,
     repeat(concat(".", DIGIT.plus()), 0, 1),
     repeat(concat("E", char_set("+-"), repeat(DIGIT, 1, 17)), 0, 1),
 )
-_DECIMAL = alternation(_FINITE, concat(repeat("-", 0, 1), strings(["Infinity", "NaN", "sNaN"])))
+_DECIMAL = alternation(_FINITE, concat(repeat("-", 0, 1), strings(["Infinity", "NaN"])))
 
 
 def spelled_name(cls: type) -> str:
@@ -91,6 +92,7 @@ class Calls:
         self._reflection = reflection
         self._rules: dict[Record, str] = {}
         self._known: dict[Shape, Expr] = {}
+        self._impossible: list[str] = []  # required fields without values
 
     def language(self, shape: Shape) -> Expr | Grammar:
         """Return all texts of a shape.
@@ -103,7 +105,7 @@ class Calls:
         if not recursive:
             whole = self.expr(shape)
             if whole == EMPTY:
-                raise UnsatisfiableSchema("no value is within the bounds")
+                raise UnsatisfiableSchema("no value is within the bounds", pointer=next(iter(self._impossible), ""))
             if whole.size <= _MAX_LEAVES:
                 return whole
             recursive = tuple(self._reflection.leads(shape))
@@ -156,7 +158,12 @@ class Calls:
                 return call(self._rules[shape]) if shape in self._rules else self._record(shape)
 
     def _record(self, record: Record) -> Expr:
-        fields = self._reflection.fields(record, f"/{record.cls.__name__}")
+        place = f"/{record.cls.__name__}"
+        fields = self._reflection.fields(record, place)
+        for field in fields:
+            with errors_at(f"{place}/{field.name}"):
+                if self.expr(field.shape) == EMPTY and field.required:
+                    self._impossible.append(f"{place}/{field.name}")
         return concat(spelled_name(record.cls), "(", arguments(fields, self.expr), ")")
 
 

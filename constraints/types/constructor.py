@@ -70,7 +70,9 @@ class ConstructorCalls(Parsed[T], Generic[T]):
         return compile_expr(self._language, work)
 
     def parse(self, text: str) -> T:
-        """Return the value that a constructor call makes; only the types' own constructors run.
+        """Return the value that a constructor call makes.
+
+        Only the types' own constructors run, and only if the constraint allows the text.
 
         Raises:
             TextNotAllowed: the constraint does not allow the text; or Python cannot read it, because it is nested
@@ -84,16 +86,13 @@ class ConstructorCalls(Parsed[T], Generic[T]):
             node = tree(text)
             if not self.allows(text):
                 # Evaluation explains better what is wrong than the automaton does.
-                self._evaluated(node)
+                Evaluation(self._reflection, makes_records=False).value(node, self._shape)
                 raise Mismatch("it is not written as the constraint writes it")
-            return self._evaluated(node)
+            return cast(T, Evaluation(self._reflection).value(node, self._shape))
         except Mismatch as error:
             raise TextNotAllowed(str(error), text) from None
         except RecursionError:
             raise TextNotAllowed("it is nested too deeply to be read", text) from None
-
-    def _evaluated(self, node: Any) -> T:
-        return cast(T, Evaluation(self._reflection).value(node, self._shape))
 
 
 @overload

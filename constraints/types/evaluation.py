@@ -90,10 +90,18 @@ def tree(text: str) -> ast.expr:
 
 
 class Evaluation:
-    """Values of syntax trees, by shape."""
+    """Values of syntax trees, by shape.
 
-    def __init__(self, reflection: Reflection) -> None:
+    Args:
+        reflection: the fields of records.
+        makes_records: whether constructors of records are called; if not, `value` only checks, and returns None in
+            place of records.
+
+    """
+
+    def __init__(self, reflection: Reflection, *, makes_records: bool = True) -> None:
         self._reflection = reflection
+        self._makes_records = makes_records
 
     def value(self, node: ast.expr, shape: Shape, *, exactly: bool = False) -> Any:
         """Return the value of a node.
@@ -118,7 +126,8 @@ class Evaluation:
             case Text(size, patterns):
                 text: str = _constant(node, (str,))
                 if not size.holds(len(text)) or not all(literals.matches(pattern, text) for pattern in patterns):
-                    raise _mismatch(node, f"text of {size} with {patterns}")
+                    wanted = "".join(f" that matches {pattern!r}" for pattern in patterns)
+                    raise _mismatch(node, f"text of {size.of('characters')}{wanted}")
                 return text
             case Moment(kind):
                 return _moment(node, kind)
@@ -156,8 +165,8 @@ class Evaluation:
             case Items(kind, item, size):
                 found = values(_elements(node, kind), item)
                 if not size.holds(len(found)):
-                    raise _mismatch(node, f"{kind.__name__} of {size}")
-                return self._hashed(node, lambda: kind(found))
+                    raise _mismatch(node, f"a {kind.__name__} of {size.of('items')}")
+                return kind(found)
             case Row(items):
                 nodes = _elements(node, tuple)
                 if len(nodes) != len(items):
@@ -165,21 +174,13 @@ class Evaluation:
                 return tuple(self.value(each, item, exactly=exactly) for each, item in zip(nodes, items, strict=True))
             case Mapping(key, value, size):
                 if not isinstance(node, ast.Dict) or None in node.keys or not size.holds(len(node.keys)):
-                    raise _mismatch(node, f"a dict of {size}")
+                    raise _mismatch(node, f"a dict of {size.of('members')}")
                 keys = [each for each in node.keys if each is not None]
                 members = values(keys, key), values(node.values, value)
-                return self._hashed(node, lambda: dict(zip(*members, strict=True)))
+                return dict(zip(*members, strict=True))
             case Record():
                 return self._record(node, shape, exactly)
         raise AssertionError(shape)
-
-    @staticmethod
-    def _hashed(node: ast.expr, make: Callable[[], Any]) -> Any:
-        """Return a collection. A signaling NaN among Decimals has no hash, so it cannot be in a set or be a key."""
-        try:
-            return make()
-        except TypeError as error:
-            raise Mismatch(f"{ast.unparse(node)}: {error}") from None
 
     def _record(self, node: ast.expr, record: Record, exactly: bool) -> Any:
         if not isinstance(node, ast.Call) or node.args or ast.unparse(node.func) != spelled_name(record.cls):
@@ -187,13 +188,15 @@ class Evaluation:
         fields = self._reflection.fields(record, f"/{record.cls.__name__}")
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         names = [field.name for field in fields if field.required or field.name in given]
+        if missing := [name for name in names if name not in given]:
+            raise Mismatch(f"{ast.unparse(node)} lacks the argument {missing[0]!r}")
         if names != [keyword.arg for keyword in node.keywords]:
             raise _mismatch(node, f"the arguments {names} in this order")
         found = {f.name: self.value(given[f.name], f.shape, exactly=exactly) for f in fields if f.name in given}
-        return _constructed(node, record.cls, found)
+        return _constructed(record.cls, found) if self._makes_records else None
 
 
-def _constructed(node: ast.expr, cls: type, arguments: dict[str, Any]) -> Any:
+def _constructed(cls: type, arguments: dict[str, Any]) -> Any:
     """Return an instance.
 
     Raises:
@@ -261,7 +264,7 @@ def _held(value: Any, bounds: Bounds) -> Any:
     else:
         held = value == value and bounds.hold(Fraction(value))
     if not held:
-        raise Mismatch(f"{value} is not within {bounds}")
+        raise Mismatch(f"{value} is not {bounds}")
     return value
 
 
@@ -311,9 +314,9 @@ def _identifier(node: ast.expr) -> UUID:
 def _decimal(node: ast.expr, *, finite: bool) -> Decimal:
     with suppress(ArithmeticError):
         found = Decimal(_constant(_only(_call(node, "decimal", "Decimal")), (str,)))
-        if found.is_finite() or not finite:
+        if found.is_finite() or not (finite or found.is_snan()):
             return found
-    raise _mismatch(node, "a finite Decimal" if finite else "a Decimal")
+    raise _mismatch(node, "a finite Decimal" if finite else "a Decimal that can be compared")
 
 
 def _moment(node: ast.expr, kind: str) -> Any:

@@ -39,8 +39,6 @@ from __future__ import annotations
 import datetime
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -58,6 +56,7 @@ from constraints.types import patterns
 from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_formula, bounds_of, with_digits
 from constraints.types.hashing import is_hashable
 from constraints.types.members import keys_of, values_schema
+from constraints.types.mistakes import errors_at
 from constraints.types.rounding import rounding_into
 from constraints.types.rust import ecma
 from constraints.types.shapes import UNBOUNDED, Bounds
@@ -263,7 +262,7 @@ class ExactSchema(GenerateJsonSchema):
     def _named_required_fields_schema(self, named_required_fields: Any) -> JsonSchemaValue:
         found: JsonSchemaValue = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for field in named_required_fields:
-            with _errors_at(f"/{field[0]}"):
+            with errors_at(f"/{field[0]}"):
                 one = super()._named_required_fields_schema([field])
             found["properties"] |= one["properties"]
             found["required"] += one.get("required", [])
@@ -316,6 +315,10 @@ class ExactSchema(GenerateJsonSchema):
         json_schema.setdefault("title", cls.__name__)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        tags: dict[str, Any] = {}
+        for value in schema["choices"]:
+            if tags.setdefault(str(value), value) is not value:
+                raise UnsupportedSchema(f"two values of the discriminator are {str(value)!r}", keyword="discriminator")
         found = super().tagged_union_schema(schema)
         tag = found.get("discriminator", {}).get("propertyName")
         # The tag is read before the option is known, and so before the default of the tag is.
@@ -357,15 +360,6 @@ def _is_of_user(function: Any) -> bool:
     return isinstance(getattr(function, "__self__", None), WithJsonSchema)
 
 
-@contextmanager
-def _errors_at(step: str) -> Iterator[None]:
-    """Add a field to the pointers of errors raised in the `with` block."""
-    try:
-        yield
-    except UnsupportedSchema as error:
-        raise UnsupportedSchema(error.reason, pointer=step + error.pointer, keyword=error.keyword) from None
-
-
 def _string(pattern: str) -> JsonSchemaValue:
     return {"type": "string", "pattern": patterns.anchored(pattern)}
 
@@ -379,7 +373,8 @@ def _days(schema: Any) -> str:
         low, high = low + day * (low == schema.get("gt")), high - day * (high == schema.get("lt"))
         return str(to_expr(compile_expr(date(low, high).expr)))
     except (OverflowError, ValueError):
-        raise UnsatisfiableSchema(f"no date lies between {low} and {high}, as the bounds say") from None
+        given = ", ".join(f"{keyword}={schema[keyword]}" for keyword in ORDERS if schema.get(keyword) is not None)
+        raise UnsatisfiableSchema(f"no date is within the bounds {given}") from None
 
 
 def _zone_pattern(schema: Any) -> str:

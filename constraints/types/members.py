@@ -10,7 +10,7 @@ from enum import Flag
 from typing import Any
 
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+from pydantic_core import PydanticSerializationError, SchemaValidator, core_schema, from_json, to_json
 
 from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 
@@ -30,9 +30,11 @@ def values_schema(schema: Any) -> JsonSchemaValue:
     integers: list[Any] = []
     others: list[Any] = []
     for value in members_of(schema):
-        written = to_json(value)
+        written = _json(value)
         if not _same(_read(reader, written), value):
             raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
+        if (digits := _digits(value)) and not _same(_read(reader, digits), value):
+            raise UnsupportedSchema(f"{value!r} is also written as {digits.decode()}, which is not read")
         is_integer = type(getattr(value, "value", value)) is int or (isinstance(value, int) and type(value) is not bool)
         (integers if is_integer else others).append(from_json(written))
     found: list[JsonSchemaValue] = [{"type": "integer", "enum": integers}] if integers else []
@@ -49,12 +51,30 @@ def keys_of(schema: Any) -> set[str]:
     reader = SchemaValidator(core_schema.dict_schema(keys_schema=schema))
     names = set[str]()
     for value in members_of(schema):
-        written = to_json({value: None})
+        written = _json({value: None})
         found = _read(reader, written)
         if not (isinstance(found, dict) and _same(next(iter(found)), value)):
             raise UnsupportedSchema(f"{value!r} is written as {written.decode()}, which is read as something else")
         names |= from_json(written).keys()
     return names
+
+
+def _json(value: Any) -> bytes:
+    """Return the JSON of a value.
+
+    Raises:
+        UnsupportedSchema: it has none.
+    """
+    try:
+        return to_json(value)
+    except PydanticSerializationError as error:
+        raise UnsupportedSchema(str(error)) from None
+
+
+def _digits(value: Any) -> bytes:
+    """Return the JSON of a float that is a whole number without an exponent and a point; nothing for other values."""
+    number = getattr(value, "value", value)
+    return str(int(number)).encode() if isinstance(number, float) and number.is_integer() else b""
 
 
 def _read(reader: SchemaValidator, written: bytes) -> Any:

@@ -6,7 +6,8 @@ The following are recognized by their attributes, without importing the packages
 of Pydantic's engine, and compiled ones in that of `re`. The configuration of a Pydantic dataclass is applied, too. An
 expression (`automata.Expr`) or a value (`constraints.Value`) describes the whole text. Other annotations are ignored,
 as PEP 593 requires; but another constraint, a function or another kind of bound is an error, because an automaton
-cannot enforce it.
+cannot enforce it. Any other annotation with which Pydantic reads a value in its own way, such as `UUID4`'s, is an error
+too.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ from constraints.values.value import Value
 _ORDER = ("gt", "ge", "lt", "le", "multiple_of")
 _SIZE = ("min_length", "max_length")
 # Other requirements that these objects may have; no automaton enforces them.
-_REFUSED = ("func", "tz", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
+_REFUSED = ("func", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
+# Pydantic's annotations that take every instance of the type.
+_HARMLESS = ("InstanceOf", "SkipValidation", "Tag")
 
 # Settings of a Pydantic dataclass that change text.
 _CHANGES = ("str_strip_whitespace", "str_to_lower", "str_to_upper")
@@ -123,6 +126,8 @@ def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
     for name in _REFUSED:
         if getattr(one, name, None):
             raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer, keyword=name)
+    if hasattr(one, "tz") or _has_reader(one):  # `Timezone(None)` stands for times without one
+        raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer)
     for name in _ORDER:
         if (value := getattr(one, name, None)) is not None:
             shape = _with_bound(shape, name, value, pointer)
@@ -135,6 +140,12 @@ def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
         shape = _with_pattern(shape, _ASCII_TEXT, pointer)
     pattern = getattr(one, "pattern", None)
     return shape if pattern is None else _with_pattern(shape, pattern, pointer)
+
+
+def _has_reader(one: Any) -> bool:
+    """Return whether Pydantic reads values with this annotation in a way of the annotation's own."""
+    is_name = isinstance(getattr(one, "discriminator", None), str)
+    return hasattr(one, "__get_pydantic_core_schema__") and not is_name and type(one).__name__ not in _HARMLESS
 
 
 def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:

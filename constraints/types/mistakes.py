@@ -1,4 +1,4 @@
-"""Hints for errors if something other than a type is passed."""
+"""Errors about types: hints if something other than a type is passed, and the places of fields."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import dataclasses
 import datetime
 import decimal
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
+
+from automata.errors import SchemaError
 
 # What is said of a type on which Python's recursion ends.
 TOO_DEEP = "the type is nested too deeply, or refers to itself with ever larger arguments"
@@ -32,3 +35,12 @@ def check_annotation(annotation: Any) -> None:
         shown = repr(annotation)
         shown = shown if len(shown) <= 60 else f"a value of type {cls.__name__}"
         raise TypeError(f"{shown} is a value, and not a type: write the type, such as {cls.__name__}")
+
+
+@contextmanager
+def errors_at(place: str) -> Iterator[None]:
+    """Add a field to the pointers of errors raised in the `with` block."""
+    try:
+        yield
+    except SchemaError as error:
+        raise type(error)(error.reason, pointer=place + error.pointer, keyword=error.keyword) from None

@@ -51,7 +51,7 @@ DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
 ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
 # The same with digits behind the point alone.
 SMALL_ZERO: Final = r"-?0(?:\.0+)?[eE]-[1-9]\d{0,16}"
-NOT_FINITE: Final = r"-?(?:Infinity|NaN|sNaN)"
+NOT_FINITE: Final = r"-?(?:Infinity|NaN)"
 
 
 def anchored(pattern: str) -> str:

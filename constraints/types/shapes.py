@@ -51,6 +51,13 @@ class Bounds:
             return False
         return self.step is None or value % self.step == 0
 
+    def __str__(self) -> str:
+        """Return the bounds in words, for a message: "at least 1 and less than 10"."""
+        parts = [f"{'more than' if self.low_exclusive else 'at least'} {self.low}"] if self.low is not None else []
+        if self.high is not None:
+            parts.append(f"{'less than' if self.high_exclusive else 'at most'} {self.high}")
+        return " and ".join([*parts, f"a multiple of {self.step}"] if self.step is not None else parts)
+
 
 UNBOUNDED = Bounds()
 
@@ -65,6 +72,12 @@ class Size:
     def holds(self, number: int) -> bool:
         """Return whether a number of items is allowed."""
         return self.low <= number and (self.high is None or number <= self.high)
+
+    def of(self, what: str) -> str:
+        """Return the numbers in words, for a message: "1 to 3 items"."""
+        if self.high is None:
+            return f"at least {self.low} {what}" if self.low else f"any number of {what}"
+        return f"{self.low} to {self.high} {what}"
 
     @property
     def is_empty(self) -> bool:

@@ -16,11 +16,12 @@ from __future__ import annotations
 import inspect
 import typing
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.drawing import shown
-from automata.errors import TextNotAllowed, UnsupportedSchema
+from automata.errors import TextNotAllowed, TokenfstError, UnsupportedSchema
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.visibly_pushdown import compile_visibly_pushdown
@@ -55,13 +56,16 @@ class Typed(JsonTexts[T], Generic[T]):
     """
 
     def __init__(
-        self, annotation: Any, adapter: TypeAdapter[Any], whitespace: Habit | Whitespace, spellings: Spellings
+        self,
+        annotation: Any,
+        adapter: TypeAdapter[Any],
+        schema: dict[str, Any],
+        whitespace: Habit | Whitespace,
+        spellings: Spellings,
     ) -> None:
-        from constraints.types.generation import exact_schema
-
         self.annotation = annotation
         self.adapter = adapter
-        self.schema = exact_schema(adapter)
+        self.schema = schema
         self.layout = Layout(plain_document(self.schema), whitespace, "schema", spellings)
         self._grammar = schema_grammar(self.layout)
 
@@ -103,11 +107,21 @@ class Typed(JsonTexts[T], Generic[T]):
         Raises:
             TextNotAllowed: the constraint does not allow the text; or functions of the type, such as a model's
                 validators, refuse it.
+            Exception: any other error of these functions, for a text that is allowed.
         """
-        value = self.value(text)
         if not self.allows(text):
-            raise TextNotAllowed("it is not written as the constraint writes it", text)
-        return value
+            raise TextNotAllowed(self._why_not(text), text)
+        return self.value(text)
+
+    def _why_not(self, text: str) -> str:
+        """Return why the constraint does not allow a text: what Pydantic says if it refuses the text, too."""
+        try:
+            self.value(text)
+        except TextNotAllowed as error:
+            return error.reason
+        except Exception:  # a validator of the type expects only texts that are allowed
+            pass
+        return "it is not written as the constraint writes it"
 
     def value(self, text: str) -> T:
         """Return the value that Pydantic reads, even if the constraint does not allow the text.
@@ -160,21 +174,37 @@ def typed(annotation: Any, *, whitespace: Habit | Whitespace = "default", spelli
         UnsatisfiableSchema: the type has no values.
         ValueError: an option has an unknown value.
     """
-    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
-    from pydantic_core import SchemaError
-
     check_option("spellings", spellings, Spellings)
     whitespace_at(whitespace, 1)
     check_annotation(annotation)
     try:
-        adapter = _adapter_of(annotation)
-        adapter.rebuild()  # has no effect, unless names in a model are not defined
-        return Typed(annotation, adapter, whitespace, spellings)
+        adapter, schema = _read(annotation)
+        return Typed(annotation, adapter, schema, whitespace, spellings)
     except RecursionError:
         raise UnsupportedSchema(TOO_DEEP) from None
+
+
+def _read(annotation: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+    """Return the Pydantic adapter of a type, and its exact schema.
+
+    Raises:
+        UnsupportedSchema, UnsatisfiableSchema: see `typed`.
+    """
+    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+    from pydantic_core import SchemaError
+
+    from constraints.types.generation import exact_schema
+
+    try:
+        adapter = _adapter_of(annotation)
+        adapter.rebuild()  # has no effect, unless names in a model are not defined
+        return adapter, exact_schema(adapter)
+    except (TokenfstError, RecursionError):
+        raise
     except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
-        raise UnsupportedSchema(" ".join(str(error).split())) from None
-    except (AttributeError, SyntaxError, ArithmeticError, AssertionError, LookupError) as error:
+        reason = str(error).partition("For further information visit")[0]
+        raise UnsupportedSchema(" ".join(reason.split())) from None
+    except Exception as error:  # functions of the type may say how Pydantic reads it
         raise UnsupportedSchema(f"Pydantic cannot read the type: {type(error).__name__}: {error}") from None
 
 
@@ -202,7 +232,7 @@ def parameters(function: Callable[..., Any], *, filled: bool = False) -> Iterato
     try:
         signature = inspect.signature(function)
         hinted = function.func if isinstance(function, partial) else function
-        hints = typing.get_type_hints(hinted, include_extras=True)
+        hints = _hints_of_parameters(hinted)
     except Exception as error:  # a hint may be any expression
         raise UnsupportedSchema(f"the parameters of {function!r} are not known: {error}") from error
     for name, parameter in signature.parameters.items():
@@ -221,6 +251,14 @@ def parameters(function: Callable[..., Any], *, filled: bool = False) -> Iterato
             reason = "a default in Field(...) is not filled in here: write Annotated[..., Field(...)] = default"
             raise UnsupportedSchema(reason, pointer=f"/{name}", keyword="default")
         yield name, typing.Annotated[hint, default], default.is_required()
+
+
+def _hints_of_parameters(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a function's parameters; that of its result may have a name that is known to readers only."""
+    found = inspect.unwrap(function)
+    annotations = {name: hint for name, hint in getattr(found, "__annotations__", {}).items() if name != "return"}
+    stand_in: Any = SimpleNamespace(__annotations__=annotations, __type_params__=getattr(found, "__type_params__", ()))
+    return typing.get_type_hints(stand_in, getattr(found, "__globals__", {}), include_extras=True)
 
 
 def arguments_of(function: Callable[..., Any]) -> Any:

@@ -132,7 +132,10 @@ def test_integers_beyond_all_floats_are_infinite() -> None:
 def test_a_key_without_a_hash_is_refused() -> None:
     keys = typed(dict[Annotated[Decimal, pydantic.Field(allow_inf_nan=True)], int])
     with pytest.raises(TextNotAllowed, match="Cannot hash"):
+        keys.value('{"sNaN": 1}')
+    with pytest.raises(TextNotAllowed, match="Cannot hash"):
         keys.parse('{"sNaN": 1}')
+    assert keys.allows('{"NaN": 1}')
 
 
 def test_what_python_cannot_read_is_not_called_forbidden() -> None:
