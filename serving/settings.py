@@ -18,6 +18,8 @@ from math import inf
 
 from automata.limits import DEFAULT_LIMITS, Limits
 
+_MOST = 1 << 60
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -49,7 +51,7 @@ def settings_from_environment() -> Settings:
     """Return the settings of this process.
 
     Raises:
-        ValueError: a variable is not a number above 0, or a count is not an integer.
+        ValueError: a variable is not a number above 0, or a count is not an integer, or is too large.
     """
     known = Settings()
     return Settings(
@@ -75,6 +77,6 @@ def _number(name: str, default: float) -> float:
 
 def _count(name: str, default: int) -> int:
     value = _number(name, default)
-    if value != int(value):
-        raise ValueError(f"{name} is a whole number above 0, not {os.environ[name]!r}")
+    if value != int(value) or value > _MOST:
+        raise ValueError(f"{name} is a whole number above 0, and at most {_MOST}, not {os.environ[name]!r}")
     return int(value)

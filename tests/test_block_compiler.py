@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -80,7 +81,7 @@ def test_blocks_are_kept_up_to_a_number_of_bytes(compiler: BlockCompiler) -> Non
 
 
 def test_a_front_end_reads_for_a_short_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    large = '{"enum": [' + ",".join(f'"{number}"' for number in range(40000)) + "]}"
+    large = '{"enum": [' + ",".join(f'"{number}"' for number in range(20000)) + "]}"
     with pytest.raises(ValueError, match="at /uniqueItems"):
         check_constraint("json", '{"type": "array", "uniqueItems": true}', on_device=True)
     check_constraint("json", '{"type": "array", "uniqueItems": true}')
@@ -93,6 +94,16 @@ def test_a_front_end_reads_for_a_short_time(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TOKENFST_COMPILE_BYTES", "1000")
     with pytest.raises(ValueError, match="memory"):
         check_constraint("json", large)
+    check_constraint("json", large + " " * (1 << 18))  # which takes too long to parse
+
+
+@pytest.mark.parametrize("bounds", [(0, 200_000), (10**6, 10**7)])
+def test_a_front_end_stops_reading_what_is_written_out(bounds: tuple[int, int]) -> None:
+    content = {"type": "json_schema", "json_schema": {}}
+    repeat = {"type": "repeat", "min": bounds[0], "max": bounds[1], "content": content}
+    began = time.thread_time()
+    check_constraint("structural_tag", json.dumps({"type": "structural_tag", "format": repeat}))
+    assert time.thread_time() - began < 1  # an engine's front end serves all requests in this thread
 
 
 def test_a_front_end_looks_again_at_what_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:

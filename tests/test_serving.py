@@ -221,7 +221,12 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TOKENFST_CACHE_BYTES", "1000")
     settings = settings_from_environment()
     assert (settings.limits.seconds, settings.cache_bytes) == (2.5, 1000)
-    for name, wrongs in {"COMPILE_SECONDS": ("-1", "many", "0", "inf"), "THREADS": ("0.5", "0", "nan")}.items():
+    wrong_values = {
+        "COMPILE_SECONDS": ("-1", "many", "0", "inf"),
+        "COMPILE_BYTES": ("1e30",),
+        "THREADS": ("0.5", "0", "nan"),
+    }
+    for name, wrongs in wrong_values.items():
         for wrong in wrongs:
             with monkeypatch.context() as within:
                 within.setenv(f"TOKENFST_{name}", wrong)
@@ -234,6 +239,13 @@ def test_the_plugin_touches_nothing_that_nobody_asked_for(monkeypatch: pytest.Mo
     register()
     monkeypatch.setenv("TOKENFST_VLLM", "xgrammar")
     with pytest.raises(ValueError, match="not 'xgrammar'"):
+        register()
+
+
+def test_a_wrong_setting_stops_an_engine_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKENFST_VLLM", "outlines")
+    monkeypatch.setenv("TOKENFST_COMPILE_SECONDS", "ten")
+    with pytest.raises(ValueError, match="TOKENFST_COMPILE_SECONDS is a number above 0, not 'ten'"):
         register()
 
 

@@ -186,8 +186,8 @@ def test_what_is_nested_too_deep_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     for depth in (600, 100_000):  # too deep for the formats, and too deep for JSON
         with pytest.raises(ValueError, match=r"too deep|is not JSON"):
             constraint_of("structural_tag", nested(depth))
-        with pytest.raises(ValueError, match=r"too deep|is not JSON"):
-            check_constraint("structural_tag", nested(depth))
+    with pytest.raises(ValueError, match="too deep"):
+        check_constraint("structural_tag", nested(600))
     tag: Any = {"type": "content"}
     for _ in range(600):
         tag = {"type": "star", "content": tag}

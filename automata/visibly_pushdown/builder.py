@@ -14,12 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from automata.limits import charge, spend
 from automata.visibly_pushdown.grammar import (
     ArcLanguage,
     VisiblyPushdownCall,
     VisiblyPushdownGrammar,
     VisiblyPushdownRule,
 )
+
+# The memory of an arc, with its states, in bytes; about.
+_BYTES = 250
 
 
 class GrammarBuilder:
@@ -51,6 +55,8 @@ class GrammarBuilder:
         if isinstance(part, VisiblyPushdownGrammar):
             self._copy(source, part, target)
         else:
+            spend(1)
+            charge(_BYTES)
             self._rule.arcs.append((source, part, target))
         return target
 
@@ -67,6 +73,9 @@ class GrammarBuilder:
         self._has_nondeterministic_calls |= grammar.has_nondeterministic_calls
         number = self.numbers(grammar)
         start = grammar.rules[grammar.start]
+        size = len(start.arcs) + len(start.epsilon) + len(start.calls) + len(start.ends) + 1
+        spend(size)
+        charge(_BYTES * size)
         first = self._rule.num_states
         self._rule.num_states += start.num_states
         self._rule.epsilon.append((source, first))

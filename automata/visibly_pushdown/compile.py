@@ -22,6 +22,8 @@ from automata.visibly_pushdown.unfolding import unfolded
 MAX_INLINED_STATES = 4000
 # The most states of a start rule that is checked before texts are read.
 _MAX_CHECKED_STATES = 5000
+# The most states of a start rule, before its determinization, that is checked.
+_MAX_CHECKED_SIZE = 20_000
 # The number of `FaultKind::kReadOn` in the native core.
 _READ_ON = 2
 # A byte that UTF-8 never uses; it stands for the end of a text.
@@ -71,6 +73,8 @@ def check_start(grammar: VisiblyPushdownGrammar, work: Work) -> None:
         Cancelled: another thread cancelled the compilation.
     """
     start = grammar.rules[grammar.start]
+    if start.num_states > _MAX_CHECKED_SIZE:
+        return
     called = {call.rule: number for number, call in enumerate(start.calls, 1)}
     end = start.num_states
     first = replace(

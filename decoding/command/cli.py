@@ -11,8 +11,9 @@
     tokenfst completion   print a script that lets a shell complete commands and options
 
 A constraint is `--regex R`, `--json-schema FILE`, `--grammar FILE-or-NAME` or `--type MODULE:CLASS`
-(`decoding.command.source`). The exit status is 0; 1 where `check` refuses a text; and 2 after a mistake. One
-message describes the mistake: in a pattern or a grammar with a caret at the place, in a schema with its JSON pointer.
+(`decoding.command.source`). The exit status is 0; 1 where `check` refuses a text; 2 after a mistake; and 130 after
+Ctrl-C. One message describes the mistake: in a pattern or a grammar with a caret at the place, in a schema with its
+JSON pointer.
 """
 
 from __future__ import annotations
@@ -66,7 +67,14 @@ for command in (generate, sample, check, explain, draw, compile_, bench, vocab, 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit status."""
+    """Run the command; return the exit status.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    if sys.stdout is None:
+        click.echo("tokenfst: standard output is closed", err=True)
+        return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Lone surrogates, and characters that the terminal's encoding lacks, are written as escapes.
@@ -78,8 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:
-        return 130
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
     except UnicodeEncodeError as error:
         click.echo(f"tokenfst: an argument is not UTF-8: {error.object!a}", err=True)
         return 2

@@ -1,7 +1,7 @@
 """Functions for both adapters for vLLM: the vocabulary of an engine's tokenizer, and the check of a constraint.
 
-The front end checks requests in the thread that serves them all. So it reads a constraint only within a short deadline,
-and leaves constraints that take longer to the engine.
+The front end checks requests in the thread that serves them all. So it reads a constraint only if it is not long, and
+only within a short deadline, and leaves all others to the engine.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from tokenfst.vocabulary import Vocabulary
 
 # The time in which the front end reads a constraint, in seconds.
 _READING_SECONDS: Final = 0.1
+# The greatest length of a constraint that the front end reads, in characters; parsing does not look at the clock.
+_LONGEST_READ: Final = 1 << 18
 # The greatest length of a constraint whose check is cached, in characters.
 _LONGEST_KEPT: Final = 1 << 16
 
@@ -31,6 +33,8 @@ def check_constraint(kind: Kind, text: str, *, on_device: bool = False) -> None:
         kind, text: as for `constraint_of`.
         on_device: whether the constraint must have tables, because masks are made on the device.
     """
+    if len(text) > _LONGEST_READ:
+        return
     try:
         reason = (_kept_reason if len(text) <= _LONGEST_KEPT else _reason)(kind, text, on_device)
     except _OutOfTime:

@@ -30,6 +30,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from serving.settings import settings_from_environment
+
 VARIABLE: Final = "TOKENFST_VLLM"
 _MODULE: Final = "vllm.v1.structured_output.backend_outlines"
 _CLASS: Final = "OutlinesBackend"
@@ -50,7 +52,7 @@ def register() -> None:
     """Replace vLLM's backend with ours if `TOKENFST_VLLM` asks for it; called by vLLM in each of its processes.
 
     Raises:
-        ValueError: the variable names another backend.
+        ValueError: the variable names another backend, or one of the settings is wrong.
         RuntimeError: this version of vLLM is not as expected; the message says what differs.
     """
     chosen = os.environ.get(VARIABLE, "")
@@ -58,6 +60,7 @@ def register() -> None:
         return
     if chosen != "outlines":
         raise ValueError(f"{VARIABLE} is 'outlines', in whose place tokenfst is put, or not set; not {chosen!r}")
+    settings_from_environment()  # a wrong setting stops the engine before it takes requests
     module, managers = importlib.import_module(_MODULE), importlib.import_module(_MANAGERS)
     problem = _unexpected(module) or _unexpected_manager(managers)
     if problem:
