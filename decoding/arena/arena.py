@@ -89,7 +89,8 @@ class Arena:
             device: the device of tables and states.
             width: the width of the model's logits, if it is greater than that of the vocabulary.
             max_bytes: the memory for all automata together, in bytes.
-            max_depth: the maximum number of symbols on a stack; texts that need more are not allowed.
+            max_depth: the maximum number of symbols on a stack, also within a token; texts that need more are not
+                allowed.
             configurations: the maximum number of configurations of a sequence, as the most ambiguous grammar needs.
             max_slots: the maximum number of automata at once.
             part: for logits that are sharded over the vocabulary, this process's tokens, from the first number up to
@@ -239,8 +240,8 @@ class Arena:
         Raises:
             KeyError: the slot is not in use, or is 0.
         """
-        if slot == FREE_SLOT:
-            raise KeyError("slot 0 cannot be dropped")
+        if slot == FREE_SLOT or slot not in self._heap.slots:
+            raise KeyError(f"slot {slot} cannot be dropped; those in use are {self._heap.slots}")
         self._heap.drop(slot)
         self._least.pop(slot, None)
 

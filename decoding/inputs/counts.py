@@ -23,6 +23,8 @@ def token_count(name: str, value: SupportsIndex, *, least: int | None = None, of
         ValueError: it is less than `least`.
     """
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = min(index(value), _MOST)
     except TypeError:
         raise TypeError(f"{name} is a number of {of}, not {value!r}") from None

@@ -31,6 +31,7 @@ import numpy.typing as npt
 from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.texts import text_bytes
+from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import token_ids
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
@@ -268,10 +269,10 @@ def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 
 
     Raises:
         EmptyLanguage, ValueError: as for `Healed`.
-        ValueError: a token id is negative.
+        ValueError: a token id, or `max_tokens`, is negative.
         TypeError: the prompt is not a list of token ids, or the automaton is not a token automaton.
     """
-    ids = token_ids(prompt)
+    ids, max_tokens = token_ids(prompt), token_count("max_tokens", max_tokens, least=0)
     check_automaton(automaton)
     if ids and min(ids) < 0:
         raise ValueError(f"the prompt has the token {min(ids)}, which no vocabulary has")

@@ -7,8 +7,8 @@ at the last lengths, and a row that continues one of those rows starts from its 
     rows         each has its automaton, or none; the rows of one prompt are adjacent and change places only among
                  themselves
     on a device  automata that the arena holds (`decoding.arena`), side by side
-    on the host  the others (`decoding.masking.host_masks`): canonical automata, and automata whose tables would take
-                 longer than `MAX_COMPLETING` to make
+    on the host  the others (`decoding.masking.host_masks`): canonical and healed automata, and automata whose tables
+                 would take longer than `MAX_COMPLETING` to make; if `max_depth` is given, there are none
 
 A row is looked up among the earlier ones by a hash of its tokens, and then compared, so a collision does not go
 unnoticed. In the usual case, the rows of a call are one token longer than those of the previous call. Then, on an
@@ -28,6 +28,7 @@ import torch
 from torch import Tensor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations
+from automata.limits import DEFAULT_LIMITS
 from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
@@ -97,6 +98,7 @@ class BatchTracker:
 
         Raises:
             ValueError: `width` is less than the size of the vocabulary, or B does not match the number of automata.
+                Or `max_depth` is given, and an automaton has no tables, so it would not be limited.
             VocabularyError: an automaton is over another vocabulary, or `width` is far more than the vocabulary's size.
         """
         for automaton in automata:
@@ -372,8 +374,21 @@ def _is_host(device: torch.device) -> bool:
 def _arena(
     automata: Sequence[TokenAutomaton | None], device: torch.device, width: int, max_depth: int | None
 ) -> tuple[Arena | None, list[int]]:
-    """Return the arena of the automata that it can hold, None if there are none, and the slot of each automaton."""
-    tables = [None if one is None else tables_for_arena(one, MAX_COMPLETING) for one in automata]
+    """Return the arena of the automata that it can hold, None if there are none, and the slot of each automaton.
+
+    Raises:
+        ValueError: `max_depth` is given, and the arena cannot hold an automaton.
+    """
+    # Rows on the host have no limit on the stack, so with one, all tables are made, whatever that takes.
+    seconds = MAX_COMPLETING if max_depth is None else DEFAULT_LIMITS.seconds
+    tables = [None if one is None else tables_for_arena(one, seconds) for one in automata]
+    if max_depth is not None:
+        for automaton, found in zip(automata, tables, strict=True):
+            if automaton is not None and found is None:
+                raise ValueError(
+                    f"`max_depth` limits automata that have tables, and {type(automaton).__name__} has none: "
+                    "limit the automaton that it is made of, by automaton.complete().within(max_depth)"
+                )
     held = {id(one): one for one in tables if one is not None}
     if not held:
         return None, [FREE_SLOT] * len(automata)

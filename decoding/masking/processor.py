@@ -74,7 +74,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
                 token by which it makes the text longer than the shortest text. The price is 1 at first, and rises by 1
                 with every token written. None: never.
             at_text_start, limits: as for `tokenfst.compile`.
-            max_depth: the maximum number of symbols on the stack of a grammar's automaton; see `Arena`.
+            max_depth: the maximum number of symbols on the stack of a grammar's automaton; see `Arena`. None for the
+                default of `Arena` if the automaton's tables can be made at once, and for no maximum otherwise.
 
         Raises:
             IncompleteOutput: the shortest text takes more tokens than `max_new_tokens`.
@@ -150,6 +151,9 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             ValueError: the prompts differ from those of the first call, or the scores do not cover the vocabulary.
             VocabularyError: the scores are more than twice as wide as the vocabulary, so they belong to another model.
         """
+        if scores.dim() != 2 or not scores.is_floating_point():
+            shape, kind = list(scores.shape), str(scores.dtype).removeprefix("torch.")
+            raise ValueError(f"the scores are [B, V] floating-point numbers, and not {shape} of {kind}")
         if self._prompt is None:
             self._prompt = input_ids
         key = scores.device, scores.shape[1]

@@ -84,7 +84,7 @@ def beam_search(
         raise ValueError(f"{beams} beams cannot be divided into {groups} groups")
     if not 0 <= diversity < inf:
         raise ValueError(f"diversity is finite and at least 0, not {diversity}")
-    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens, least=1)
     vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     automata = automata_for(
         constraint, vocabulary, len(prompted), max_new_tokens, at_text_start=at_text_start, limits=limits

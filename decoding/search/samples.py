@@ -73,7 +73,7 @@ def best_of_n(
     """
     n = token_count("n", n, least=1, of="texts")
     check_penalty(length_penalty)
-    max_new_tokens = token_count("max_new_tokens", max_new_tokens)
+    max_new_tokens = token_count("max_new_tokens", max_new_tokens, least=1)
     sampling = sampling_of("best_of_n", temperature, seed, options)
     vocabulary, prompted = vocabulary_of(tokenizer, model), prompt_tokens(tokenizer, prompts, model)
     automata = automata_for(

@@ -10,6 +10,7 @@ ForcedText      proposes text that must follow, in the encoder's tokens. The mod
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,6 +56,10 @@ class ForcedText:
         self.encode = encode
         self.verified = verified
         self._texts: WeakKeyDictionary[TokenAutomaton, dict[Hashable, bytes]] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments of the constructor; forced texts are found again."""
+        return partial(ForcedText, verified=self.verified), (self.encode,)
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Add the tokens of forced text."""

@@ -19,6 +19,7 @@ from decoding.speculation.reader import CachedModel, Reader, reading_of
 from decoding.speculation.statistics import Statistics
 from decoding.speculation.tree import Text, Tree
 from decoding.speculation.verify import Verdict, Verification, check_opportunistic
+from tokenfst.misuse import check_automaton
 from tokenfst.token_automaton import TokenAutomaton
 
 
@@ -72,12 +73,17 @@ def decode_speculatively(
     Raises:
         IncompleteOutput: the shortest text of an automaton takes more than `max_new_tokens`.
         VocabularyError: an automaton's vocabulary has no end token, so no text could end.
-        ValueError: a prompt is empty; there are more or fewer automata or settings than prompts; or masking is
-            opportunistic and the distribution is truncated.
+        TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
+        TypeError: an automaton is something else.
+        ValueError: a prompt is empty; there are more or fewer automata or settings than prompts; masking is
+            opportunistic and the distribution is truncated; or a number is too small.
     """
-    clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens)
+    clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens, least=1)
+    max_proposed = token_count("max_proposed", max_proposed, least=0)
     reader: Reader = model if hasattr(model, "read") else CachedModel(model, len(prompts))
-    each = list(automata) if isinstance(automata, Sequence) else [automata] * len(prompts)
+    each = [automata] * len(prompts) if isinstance(automata, TokenAutomaton) else list(automata)
+    for automaton in each:
+        check_automaton(automaton)
     samplings = [sampling] * len(prompts) if isinstance(sampling, Sampling) else list(sampling)
     writings = _writings(prompts, each, samplings, max_new_tokens, opportunistic)
     proposer, statistics = InTurn(*proposers), Statistics()

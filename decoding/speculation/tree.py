@@ -21,7 +21,7 @@ import numpy as np
 from torch import Tensor
 
 from automata.arrays import IntArray
-from automata.errors import TokenNotAllowed
+from automata.errors import TokenNotAllowed, TooManyConfigurations
 from decoding.sampling import Sampling
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -128,13 +128,14 @@ class Tree(Generic[S]):
             certain: whether the token is accepted without verification.
 
         Returns:
-            The node; None if there is no room, or the automaton forbids the token.
+            The node; None if there is no room, or the automaton forbids the token or cannot follow it, because the
+            grammar is too ambiguous there.
         """
         if len(self) == self._max_nodes or not self.is_open(parent):
             return None
         try:
             state = self.automaton.advance(self._states[parent + 1], token)
-        except TokenNotAllowed:
+        except (TokenNotAllowed, TooManyConfigurations):
             return None
         node = len(self)
         self.tokens.append(token)
@@ -239,11 +240,14 @@ def tree_masks(
 
     Returns:
         `[N + 1, W]` int32, packed (`TokenAutomaton.fill_bitmask`): first the mask after the text, then the mask after
-        each token. Nothing is allowed after an end token, or after a token that its parent's mask forbids.
+        each token. Nothing is allowed after an end token, after a token that its parent's mask forbids, or after one
+        that an ambiguous grammar's automaton cannot follow (`TooManyConfigurations`).
 
     Raises:
-        ValueError: a parent does not come before its child.
+        ValueError: a parent does not come before its child, or there are more or fewer parents than tokens.
     """
+    if len(tokens) != len(parents):
+        raise ValueError(f"there are {len(tokens)} tokens, and {len(parents)} parents")
     tree = Tree(automaton, state, remaining=remaining)
     masks = np.zeros((len(tokens) + 1, len(automaton.vocabulary.all_words)), np.int32)
     masks[0] = tree.mask(ROOT)

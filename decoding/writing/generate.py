@@ -132,7 +132,8 @@ def generate(
             the prompt. True: the text of the new tokens alone, as chat programs show an answer; this is required if all
             prompts are empty. The two differ for tokenizers that mark words (`tokenfst.compile`). A compiled automaton
             has its own value.
-        max_depth: for grammars, the maximum number of symbols on the stack; None for the default of `Arena`.
+        max_depth: for grammars, the maximum number of symbols on the stack. None for the default of `Arena` if the
+            automaton's tables can be made at once, and for no maximum otherwise.
         limits: the limits of compiling a constraint.
         speculation: proposes several tokens at once, without changing the distribution; None for one token at a time.
         trace: whether to return a trace of each token with the texts: candidates, stacks, places (`decoding.tracing`).
@@ -158,6 +159,8 @@ def generate(
     max_new_tokens = token_count("max_new_tokens", max_new_tokens, least=1)
     num_beams = token_count("num_beams", num_beams, least=1, of="beams")
     _check_settings(temperature, seed, options)
+    if "num_return_sequences" in options:
+        token_count("num_return_sequences", options["num_return_sequences"], least=1, of="texts")
     if speculation is not None:
         _check_speculation(
             speculation,
