@@ -81,7 +81,8 @@ def test_a_proposal_that_is_too_ambiguous_is_not_added() -> None:
     with pytest.raises(TooManyConfigurations):
         even.advance(even.start, 3)
     masks = tree_masks(even, even.start, [3, 0], [-1, -1])
-    assert masks[:2, 0].tolist() == [0b11011, 0] and masks[2, 0]
+    assert masks[:2, 0].tolist() == [0b11011, 0]
+    assert masks[2, 0]
     settings: Any = {"max_new_tokens": 8, "sampling": Sampling(temperature=0)}
     target = Preferring([0.0, 5.0, 0.0, -50.0, 3.0])
     plain = decode_speculatively(target, [[0]], even, [], **settings).texts
