@@ -2,8 +2,9 @@
 
 A path may go around a cycle of epsilon arcs any number of times without reading anything, so a text has infinitely many
 paths. In the tropical semiring, the least cost exists unless a cycle costs less than 0. In the log semiring, the sum of
-probabilities converges if the matrix of each component has a spectral radius below 1; the ratios of Collatz and
-Wielandt give bounds on this radius.
+probabilities converges if the matrix of each component has a spectral radius below 1. For a nonnegative matrix A, this
+holds exactly if (I - A) x = 1 has a solution x >= 1. In large components, the ratios of Collatz and Wielandt give
+bounds on the radius instead.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from automata.limits import Work
 # Costs are read from 4-byte floats.
 _TOLERANCE: Final = 1e-5
 _MOST_ROUNDS: Final = 10_000
+# The most states of a component whose equations are solved.
+_MOST_SOLVED: Final = 1_000
 
 
 def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
@@ -43,7 +46,8 @@ def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
             raise FstError(f"{what} has a cycle of epsilon arcs with a negative cost, so that no cost is the least")
         if semiring == "log" and _diverges(edges, costs, work):
             raise FstError(
-                f"{what} has a cycle of epsilon arcs whose probabilities have no finite sum in the log semiring"
+                f"{what} has a cycle of epsilon arcs whose probabilities have no finite sum in the log semiring, "
+                "or one that takes too long to find"
             )
 
 
@@ -94,8 +98,15 @@ def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
     With the identity added, the matrix is aperiodic, and the least and the greatest ratio of a vector to its successor
     come ever closer to the spectral radius.
     """
-    weights = np.exp(-costs)
-    vector = np.ones(int(edges.max()) + 1)
+    weights, size = np.exp(-costs), int(edges.max()) + 1
+    if size <= _MOST_SOLVED:
+        matrix = np.eye(size)
+        np.subtract.at(matrix, (edges[:, 0], edges[:, 1]), weights / (1 - _TOLERANCE))
+        try:
+            return bool((np.linalg.solve(matrix, np.ones(size)) < 1 - _TOLERANCE).any())
+        except np.linalg.LinAlgError:
+            return True
+    vector = np.ones(size)
     for _ in range(_MOST_ROUNDS):
         work.check()
         following = vector.copy()

@@ -236,10 +236,22 @@ def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
     return table
 
 
-def generated_symbols() -> dict[int, str]:
-    """Return the names of the symbols that pynini has generated; without pynini in the process there are none."""
+# What pynini writes for `[BOS]` and `[EOS]`; as code points, these are characters for private use.
+_BOUNDARIES: Final = {0xF8FE: "BOS", 0xF8FF: "EOS"}
+
+
+def generated_symbols(token_type: str) -> dict[int, str]:
+    """Return the names of the symbols that pynini has generated; without pynini in the process there are none.
+
+    Args:
+        token_type: how other labels are read. Where they are bytes, the symbols that pynini reserves for the boundaries
+            of a text are among the result.
+    """
     pynini = sys.modules.get("pynini")
-    return {} if pynini is None else {label: name for label, name in pynini.generated_symbols() if label}
+    if pynini is None:
+        return {}
+    boundaries = _BOUNDARIES if token_type == "byte" else {}
+    return {**boundaries, **{label: name for label, name in pynini.generated_symbols() if label}}
 
 
 def byte_symbol_table(labels: Iterable[str]) -> SymbolTable:

@@ -15,6 +15,16 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def is_encodable(text: str | bytes) -> bool:
+    """Return whether UTF-8 can write a text. It cannot write half of a surrogate pair, so no language has such a
+    text."""
+    try:
+        text_bytes(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def text_bytes(text: str | bytes) -> bytes:
     """Return a text as bytes, in UTF-8.
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from itertools import product
-from math import inf, isclose, isinf, nan
+from math import expm1, inf, isclose, isinf, log, nan
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -48,6 +48,7 @@ from automata.compile.composition import composed, tables_of
 from automata.expressions import Acceptor
 from automata.limits import Work
 from automata.openfst import read_arrays, to_arcs
+from automata.weighted import compile_weighted
 
 LETTERS = [97, 98, 0xC3, 0xA9]
 FREE = [0.0]
@@ -414,6 +415,12 @@ def test_cycles_of_epsilons() -> None:
     from_fst(fst_of(1, [loop], {0: 0.0}, "log"))
     with pytest.raises(FstError, match="no finite sum"):
         from_fst(fst_of(1, [loop, loop], {0: 0.0}, "log"))
+    # Cycles that are slow to converge.
+    ring = [(at, 0, 0, 0.005, (at + 1) % 200) for at in range(200)]
+    slow = compile_weighted(from_fst(fst_of(200, ring, {199: 0.0}, "log")))
+    assert slow.weight("") == pytest.approx(0.995 + log(-expm1(-1)), abs=1e-5)
+    again = compile_weighted(from_fst(fst_of(1, [(0, 0, 0, 1e-4, 0)], {0: 0.0}, "log64")))
+    assert again.weight("") == pytest.approx(log(-expm1(-1e-4)), abs=1e-4)
     # Without costs at all any cycle will do, and so it will where no text goes.
     from_fst(cycle(0.0, 0.0, "log"))
     from_fst(fst_of(3, [(0, 97, 97, 1.0, 1), (0, 98, 98, 0.0, 2), (2, 0, 0, -1.0, 2)], {1: 0.0}))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pynini
 from hypothesis import given
 from strategies import STAND_INS, exprs, relabelled
 
-from automata import ByteAutomaton, Expr, Label, byte_set, compile_expr, parse
+from automata import ByteAutomaton, Expr, Label, byte_set, compile_expr, from_fst, parse
 from automata import expressions as ex
 from automata.queries import equivalent
 
@@ -68,3 +69,9 @@ def test_an_automaton_of_text_has_no_labels() -> None:
     assert automaton.labels == ()
     assert automaton.by_label.shape == (automaton.num_states, 0)
     assert compile_expr(Label("A") & parse("a")).labels == ()
+
+
+def test_boundaries_of_pynini_are_labels_beside_bytes_and_characters_beside_those() -> None:
+    fst = pynini.accep("[BOS]ab[EOS]")
+    assert equivalent(from_fst(fst), Label("BOS") + "ab" + Label("EOS"))
+    assert equivalent(from_fst(fst, "utf8"), ex.literal("\uf8feab\uf8ff"))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice, pairwise
+from operator import add, and_, or_, sub
 
+import pynini
 import pytest
 import pywrapfst
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import exprs, strings, up_to
 
+import tokenfst
 from automata import (
     ANY_BYTES,
     ANY_CHAR,
@@ -21,12 +25,14 @@ from automata import (
     EPSILON,
     EmptyLanguage,
     Expr,
+    Grammar,
     InfiniteLanguage,
     Label,
     LabelledLanguage,
     LimitExceeded,
     byte_set,
     compile_expr,
+    compile_grammar,
     count,
     counterexample,
     equivalent,
@@ -42,6 +48,8 @@ from automata import (
 from automata import enumerate as texts_of
 from automata.limits import Limits, Work
 from automata.queries.counting import Unranking, total
+from automata.weighted import compile_weighted
+from tokenfst import Vocabulary
 
 # A language over few bytes has few strings, so all that are short can be looked at.
 ALPHABET = b"ab\xc3\xa9"
@@ -314,3 +322,32 @@ def test_counting_heeds_the_current_work() -> None:
 
 def test_lengths_without_texts_take_no_time() -> None:
     assert sample(parse("ab|c"), 1, length=range(2, 10**30), seed=0) == [b"ab"]
+
+
+def test_a_number_of_texts_is_not_negative() -> None:
+    with pytest.raises(ValueError, match="a number of texts is 0 or more, not -1"):
+        sample(parse("a{0,5}"), -1, length=3, seed=0)
+
+
+def test_half_of_a_surrogate_pair_is_in_no_language() -> None:
+    anything = parse("(?s:.)*")
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b""], eos_ids=[256])
+    assert not compile_expr(anything).accepts("a\ud800")
+    assert not compile_grammar(Grammar({"s": anything}, "s")).accepts("\ud800")
+    assert not tokenfst.compile(anything, vocabulary).accepts("\ud800")
+    assert compile_weighted(anything.weighted(1)).weight("\ud800") == math.inf
+
+
+def test_an_fst_beside_an_operator_says_what_is_meant() -> None:
+    for operator in (add, or_, and_, sub):
+        with pytest.raises(TypeError, match=r"not Fst: automata.from_fst\(fst\) makes an expression"):
+            operator(parse("a"), pynini.accep("b"))
+
+
+def test_costs_are_multiplied_by_what_is_not_negative() -> None:
+    automaton = compile_weighted(parse("a").weighted(2))
+    assert automaton.scaled(0.5).weight("a") == 1
+    assert repr(automaton) == "<WeightedByteAutomaton, 2 states, tropical semiring>"
+    for factor in (-1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="a factor for costs is 0 or more"):
+            automaton.scaled(factor)

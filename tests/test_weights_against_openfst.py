@@ -41,7 +41,7 @@ def compiled(language: Expr) -> WeightedByteAutomaton | None:
     except LimitExceeded:
         return None
     except ExpressionError as error:
-        if "without bound" not in str(error):
+        if "without bound" not in str(error) and "no finite sum" not in str(error):
             raise
         return None
 

@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from automata.errors import wrong_type
+from automata.fst_type import is_fst
+
 Operand = TypeVar("Operand")
 Result = TypeVar("Result")
 
@@ -67,6 +70,9 @@ class Operators(Generic[Operand, Result]):
     def _combined(self, operation: Callable[[Any, Any], Any], left: object, right: object) -> Result:
         known = self.operations.operands
         accepted = isinstance(left, known) and isinstance(right, known)
+        for operand in () if accepted else (left, right):
+            if is_fst(operand):  # its own operators would not say what is meant
+                raise wrong_type("an operand of the same kind, text or bytes", operand)
         return operation(left, right) if accepted else NotImplemented
 
     def __invert__(self) -> Result:

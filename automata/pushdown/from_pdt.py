@@ -206,7 +206,7 @@ class _Spelling:
     def __init__(self, token_type: str, symbols: SymbolTable | None) -> None:
         self.token_type = token_type
         self.symbols = symbols
-        self.generated = openfst.generated_symbols()
+        self.generated = openfst.generated_symbols(token_type)
 
     def add(self, body: NfaBuilder, label: int, source: int, target: int) -> None:
         """Add what a label means to an NFA.

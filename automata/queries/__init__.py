@@ -119,10 +119,13 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
     Raises:
         EmptyLanguage: the language has no text of such a length.
+        ValueError: `number` is negative.
         Cancelled, LimitExceeded: the current compilation has to stop; if there is none, the default limits apply.
         LabelledLanguage: the language has labels.
     """
     lengths_ = length if isinstance(length, range) else range(index(length), index(length) + 1)
+    if number < 0:
+        raise ValueError(f"a number of texts is 0 or more, not {number}")
     texts = Unranking(_without_labels(language), lengths_)
     if not texts.total:
         raise EmptyLanguage(f"the language has no text of length {length}")

@@ -120,7 +120,7 @@ def symbols_of(labels: IntArray, token_type: TokenType, separator: str | None, n
     if isinstance(token_type, str):
         if token_type not in ("byte", "utf8"):
             raise ValueError(f"a token type is 'byte', 'utf8', a symbol table or a mapping, not {token_type!r}")
-        return _characters(labels, token_type == "utf8", names, _generated(labels))
+        return _characters(labels, token_type == "utf8", names, _generated(labels, token_type))
     if not isinstance(token_type, Mapping) and is_byte_table(token_type):
         beyond = labels[labels > _LABEL_OF_ZERO].tolist()
         return _characters(labels, False, names, {label: token_type.find(label) for label in beyond})
@@ -168,9 +168,9 @@ def _no_character(label: int, is_text: bool) -> FstError:
     )
 
 
-def _generated(labels: IntArray) -> dict[int, str]:
+def _generated(labels: IntArray, token_type: str) -> dict[int, str]:
     """Return pynini's generated symbols, if any label could be one."""
-    return generated_symbols() if len(labels) and labels[-1] >= _NUM_BYTES else {}
+    return generated_symbols(token_type) if len(labels) and labels[-1] >= _NUM_BYTES else {}
 
 
 def _reader(token_type: TokenType) -> Callable[[int], str | Label | None]:

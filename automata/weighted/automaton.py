@@ -24,7 +24,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
 from automata.drawing import Drawing, cost_suffix, draw_graph, name_label, quoted_range_label, shown
 from automata.openfst import Fst
-from automata.texts import text_bytes
+from automata.texts import is_encodable, text_bytes
 from automata.view import View, first_look
 from automata.weighted.to_fst import to_fst
 from automata.weighted.units import NO_COST, UnitArray, from_units, to_units
@@ -70,9 +70,12 @@ class WeightedByteAutomaton:
         """The memory of the tables, in bytes."""
         return self.tables.num_bytes
 
+    def __repr__(self) -> str:
+        return f"<WeightedByteAutomaton, {self.num_states:,} states, {self.semiring} semiring>"
+
     def weight(self, text: str | bytes) -> float:
         """Return the cost of a text (encoded in UTF-8) or bytes; infinity if the automaton does not accept it."""
-        units = self.tables.weight(text_bytes(text))
+        units = self.tables.weight(text_bytes(text)) if is_encodable(text) else NO_COST
         return inf if units == NO_COST else from_units(units)
 
     def accepts(self, text: str | bytes) -> bool:
@@ -101,7 +104,13 @@ class WeightedByteAutomaton:
         return np.repeat(np.arange(self.num_states, dtype=np.int32), counts)
 
     def scaled(self, factor: float) -> WeightedByteAutomaton:
-        """Return the same automaton with every cost multiplied by a nonnegative factor."""
+        """Return the same automaton with every cost multiplied by a factor.
+
+        Raises:
+            ValueError: the factor is negative, or not finite.
+        """
+        if not 0 <= factor < inf:
+            raise ValueError(f"a factor for costs is 0 or more, not {factor}")
         if factor == 1:
             return self
         tables, final = self.tables, self.tables.final

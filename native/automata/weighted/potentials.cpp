@@ -10,8 +10,10 @@ namespace automata {
 
 namespace {
 
-// Rounds over a component in the log semiring; sums that have not settled then are taken as infinite.
+// Rounds over a component in the log semiring. If its sums have not settled then, they are found by elimination, or are
+// taken as infinite if it has more states than that.
 constexpr int32_t kMostRounds = 2000;
+constexpr size_t kMostEliminated = 128;
 constexpr double kSettled = 1e-11;
 
 struct Graph {
@@ -123,37 +125,110 @@ class Least {
   Vector<int32_t> changed_;  // the states that the last round of `settle` improved
 };
 
-// Sums of probabilities, as logarithms; none where they do not settle.
-std::optional<Vector<Cost>> sums(const Graph& graph, Budget& budget) {
-  const WeightedBuilder& automaton = graph.automaton;
-  Vector<double> found(automaton.num_states(), INFINITY, budget);
-  const auto improve = [&](int32_t state) {
-    const Cost end = automaton.final[state];
-    double best = end == kInfinite ? INFINITY : static_cast<double>(end) / kUnitsPerOne;
-    budget.spend(4 + 4 * (automaton.offsets[state + 1] - automaton.offsets[state]));
-    for (int32_t a = automaton.offsets[state]; a < automaton.offsets[state + 1]; ++a) {
-      const ByteArc& arc = automaton.arcs[a];
-      const double rest = found[arc.target] + static_cast<double>(automaton.cost[a]) / kUnitsPerOne -
-                          std::log(static_cast<double>(arc.high - arc.low + 1));
-      const double least = std::min(best, rest), other = std::max(best, rest);
-      best = std::isinf(other) ? least : least - std::log1p(std::exp(least - other));
-    }
-    const double before = found[state];
-    found[state] = best;
-    return !(std::isinf(best) && std::isinf(before)) && !(std::abs(best - before) <= kSettled);
-  };
-  for (int32_t component = 0; component < graph.members.num_keys(); ++component) {
-    bool changed = true;
-    for (int32_t round = 0; changed; ++round) {
-      if (round > kMostRounds) return std::nullopt;
-      changed = false;
-      for (int32_t state : graph.members[component]) changed |= improve(state);
-    }
-  }
-  Vector<Cost> units(found.size(), kInfinite, budget);
-  for (size_t state = 0; state < found.size(); ++state) units[state] = std::llround(found[state] * kUnitsPerOne);
-  return units;
+// The cost of two events together.
+double both(double a, double b) {
+  const double least = std::min(a, b), other = std::max(a, b);
+  return std::isinf(other) ? least : least - std::log1p(std::exp(least - other));
 }
+
+// Sums of probabilities, as costs.
+class Sums {
+ public:
+  Sums(const Graph& graph, Budget& budget)
+      : graph_(graph),
+        automaton_(graph.automaton),
+        budget_(budget),
+        found_(automaton_.num_states(), INFINITY, budget) {}
+
+  // Return them, or nothing if some are infinite.
+  std::optional<Vector<Cost>> run() {
+    for (int32_t component = 0; component < graph_.members.num_keys(); ++component) {
+      const auto states = graph_.members[component];
+      if (!settle(states) && (states.size() > kMostEliminated || !eliminate(states))) return std::nullopt;
+    }
+    Vector<Cost> units(found_.size(), kInfinite, budget_);
+    for (size_t state = 0; state < found_.size(); ++state) units[state] = std::llround(found_[state] * kUnitsPerOne);
+    return units;
+  }
+
+ private:
+  double end_of(int32_t state) const {
+    const Cost end = automaton_.final[state];
+    return end == kInfinite ? INFINITY : static_cast<double>(end) / kUnitsPerOne;
+  }
+
+  // The cost of an arc, with all of its symbols together.
+  double cost_of(int32_t arc) const {
+    const auto symbols = static_cast<double>(automaton_.arcs[arc].high - automaton_.arcs[arc].low + 1);
+    return static_cast<double>(automaton_.cost[arc]) / kUnitsPerOne - std::log(symbols);
+  }
+
+  // Improve the states of a component until nothing changes. Return whether that happens.
+  bool settle(std::span<const int32_t> states) {
+    for (int32_t round = 0; round <= kMostRounds; ++round) {
+      bool changed = false;
+      for (int32_t state : states) changed |= improve(state);
+      if (!changed) return true;
+    }
+    return false;
+  }
+
+  bool improve(int32_t state) {
+    double best = end_of(state);
+    budget_.spend(4 + 4 * (automaton_.offsets[state + 1] - automaton_.offsets[state]));
+    for (int32_t a = automaton_.offsets[state]; a < automaton_.offsets[state + 1]; ++a) {
+      best = both(best, found_[automaton_.arcs[a].target] + cost_of(a));
+    }
+    const double before = found_[state];
+    found_[state] = best;
+    return !(std::isinf(best) && std::isinf(before)) && !(std::abs(best - before) <= kSettled);
+  }
+
+  // Solve the linear equations of a component, state by state: a loop of probability p is taken 1 / (1 - p) times.
+  // Return whether each loop has p < 1; otherwise sums are infinite.
+  bool eliminate(std::span<const int32_t> states) {
+    const size_t size = states.size();
+    Vector<int32_t> place(automaton_.num_states(), -1, budget_);
+    for (size_t at = 0; at < size; ++at) place[states[at]] = static_cast<int32_t>(at);
+    // Within the component, and out of it or to an end.
+    Vector<double> inner(size * size, INFINITY, budget_), outer(size, INFINITY, budget_);
+    for (size_t at = 0; at < size; ++at) {
+      outer[at] = end_of(states[at]);
+      for (int32_t a = automaton_.offsets[states[at]]; a < automaton_.offsets[states[at] + 1]; ++a) {
+        const int32_t target = automaton_.arcs[a].target;
+        double& cost = place[target] < 0 ? outer[at] : inner[at * size + place[target]];
+        cost = both(cost, cost_of(a) + (place[target] < 0 ? found_[target] : 0));
+      }
+    }
+    for (size_t pivot = 0; pivot < size; ++pivot) {
+      const double loop = inner[pivot * size + pivot];
+      if (loop <= kSettled) return false;
+      const double again = std::log(-std::expm1(-loop));  // of taking the loop any number of times
+      outer[pivot] += again;
+      for (size_t to = pivot + 1; to < size; ++to) inner[pivot * size + to] += again;
+      for (size_t from = pivot + 1; from < size; ++from) {
+        const double into = inner[from * size + pivot];
+        budget_.spend(1 + (std::isinf(into) ? 0 : 8 * static_cast<int64_t>(size - pivot)));
+        if (std::isinf(into)) continue;
+        outer[from] = both(outer[from], into + outer[pivot]);
+        for (size_t to = pivot + 1; to < size; ++to) {
+          double& cost = inner[from * size + to];
+          cost = both(cost, into + inner[pivot * size + to]);
+        }
+      }
+    }
+    for (size_t at = size; at-- > 0;) {
+      double& cost = found_[states[at]] = outer[at];
+      for (size_t to = at + 1; to < size; ++to) cost = both(cost, inner[at * size + to] + found_[states[to]]);
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const WeightedBuilder& automaton_;
+  Budget& budget_;
+  Vector<double> found_;
+};
 
 }  // namespace
 
@@ -164,7 +239,7 @@ support::Groups components(const WeightedBuilder& automaton, Budget& budget) {
 std::optional<Vector<Cost>> potentials(const WeightedBuilder& automaton, Semiring semiring, Budget& budget) {
   const Graph graph(automaton, budget);
   if (semiring == Semiring::kLog) {
-    if (auto found = sums(graph, budget)) return found;
+    if (auto found = Sums(graph, budget).run()) return found;
   }
   return Least(graph, Horizon::kAll, budget).run();
 }

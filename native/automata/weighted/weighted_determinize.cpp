@@ -25,7 +25,7 @@ struct Piece {
 
 // In the log semiring cycles of epsilon arcs are followed until costs change no more, for about this many steps at
 // most.
-constexpr int64_t kMostRounds = 100'000;
+constexpr int64_t kMostRounds = 1'000'000;
 
 class Determinizer {
  public:
@@ -77,7 +77,10 @@ class Determinizer {
       const auto count = static_cast<int64_t>(reached_.size());
       const int64_t most = count * count + (semiring_ == Semiring::kLog ? kMostRounds : 0);
       if (static_cast<int64_t>(at) > most || more == -kFarCost) {
-        throw std::domain_error("a cycle of epsilon arcs lowers the cost without bound");
+        throw std::domain_error(
+            semiring_ == Semiring::kLog
+                ? "the probabilities of a cycle of epsilon arcs have no finite sum, or one that takes too long to find"
+                : "a cycle of epsilon arcs lowers the cost without bound");
       }
     }
   }
