@@ -113,6 +113,8 @@ def test_load_refuses_a_damaged_file_beside_a_tokenizer_json(tmp_path: Path) -> 
     ("beside", "content"),
     [
         ("generation_config.json", '{"eos_token_id": "2"}'),
+        ("generation_config.json", '{"eos_token_id": true}'),
+        ("tokenizer_config.json", '{"eos_token": "<nope>"}'),
         ("tokenizer_config.json", '{"eos_token": {"id": 2}}'),
         ("tokenizer_config.json", r'{"eos_token": "\ud83d"}'),
     ],
@@ -149,6 +151,7 @@ def test_load_takes_a_customary_name_only_if_there_is_one(tmp_path: Path) -> Non
         ("tokenizer.json", b'{"model": {"type": "BPE"}}', "not a tokenizer.json"),
         ("tokenizer.json", PANICKING, "not a tokenizer.json"),
         ("tokenizer.json", b'{"model": {"vocab": {"a": 1, "b": 2, "c": 1}}}', "'a' and 'c' have the same id, 1"),
+        ("tokenizer.json", b'{"model": {"vocab": {"a": 0, "b": 4000000000}}}', "4000000000 is not a token id"),
         ("tokenizer.model.v3", b"hello", "not a SentencePiece model"),
         ("ranks.tiktoken", b"hello", "line 1"),
         ("tokenizer_config.json", b"{}", "these are read"),

@@ -24,6 +24,7 @@ from automata.pattern import characters, unicode_properties
 _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 # Members of a set that stand for themselves and begin no range.
 _MEMBERS = re.compile(r"(?:(?:[^\\\]\-\[\ud800-\udfff]|\[(?!:))(?!-))+")
+_RANGE = re.compile(r"-(?!\])")
 _POSIX = re.compile(r"\[:(\^?)(\w*):\]")
 _CODE_POINT = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
@@ -61,6 +62,8 @@ class CharacterReader:
     sets_can_be_empty = False
     posix_classes = True
     octal_in_sets = True
+    # Whether a hyphen after a class, as in [\w-.], stands for itself.
+    hyphen_follows_classes = False
     folds_complements = False  # whether other cases are added to \P{...}, or to the property before the complement
 
     def __init__(self, pattern: str) -> None:
@@ -211,6 +214,8 @@ class CharacterReader:
             low = self.set_member(flags)
             if isinstance(low, tuple):
                 classes.extend(low)
+                if not self.hyphen_follows_classes and _RANGE.match(self.pattern, self.position):
+                    raise self.error("a class cannot begin a range; \\- is a hyphen")
             else:
                 folded.append((low, self.range_end(low, flags)))
         self.position += 1

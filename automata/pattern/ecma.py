@@ -41,6 +41,7 @@ class EcmaParser(Parser):
     sets_can_be_empty = True
     posix_classes = False
     octal_in_sets = False
+    hyphen_follows_classes = True
     folds_complements = True
     repeats_look_around = False
     global_flags = False

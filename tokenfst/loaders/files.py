@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from automata.errors import VocabularyError
-from tokenfst.loaders.common import Json
+from tokenfst.loaders.common import MAX_TOKENS, Json
 from tokenfst.loaders.huggingface import from_transformers
 from tokenfst.loaders.sentencepiece import from_sentencepiece
 from tokenfst.loaders.tekken import from_tekken
@@ -120,7 +120,8 @@ def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
 
 
 def _check_ids(file: Path, model: Any) -> None:
-    """Raise if two pieces have one id: `tokenizers` keeps either of them, by chance."""
+    """Raise if two pieces have one id, of which `tokenizers` keeps either by chance, or if an id is so large that
+    `tokenizers` would take very long."""
     vocab = model.get("vocab") if isinstance(model, dict) else None
     if not isinstance(vocab, dict):
         return
@@ -129,6 +130,8 @@ def _check_ids(file: Path, model: Any) -> None:
         other = pieces.setdefault(repr(token), piece)
         if other != piece:
             raise VocabularyError(f"{file}: {other!r} and {piece!r} have the same id, {token}")
+        if isinstance(token, int) and token >= MAX_TOKENS:
+            raise VocabularyError(f"{file}: {token} is not a token id (from 0 to {MAX_TOKENS - 1})")
 
 
 def _load_word_pieces(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
@@ -153,7 +156,7 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
     ids = _read_json(file.with_name("generation_config.json"), missing={}).get("eos_token_id")
     if ids is not None:
         listed = ids if isinstance(ids, list) else [ids]
-        if not all(isinstance(token, int) for token in listed):
+        if not all(type(token) is int for token in listed):
             raise VocabularyError(f"{file.with_name('generation_config.json')}: eos_token_id {ids!r} is not an id")
         return listed
     named = _read_json(file.with_name("tokenizer_config.json"), missing={}).get("eos_token")
@@ -163,7 +166,10 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
         if not isinstance(name, str) or any("\ud800" <= char <= "\udfff" for char in name):
             raise VocabularyError(f"{file.with_name('tokenizer_config.json')}: eos_token {named!r} is not a text")
         token = tokenizer.token_to_id(name)
-        return [] if token is None else [token]
+        if token is None:
+            where = file.with_name("tokenizer_config.json")
+            raise VocabularyError(f"{where}: eos_token {name!r} is no token of the tokenizer; pass eos_ids")
+        return [token]
     special = {added.content: i for i, added in tokenizer.get_added_tokens_decoder().items() if added.special}
     common = [special[name] for name in _COMMON_EOS if name in special]
     return common if len(common) == 1 else []

@@ -9,6 +9,7 @@ on.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,8 @@ def from_tekken(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int] | 
 def _counts(config: Json) -> tuple[int, int]:
     """Return the number of special tokens, and of all tokens."""
     special_count, size = config["default_num_special_tokens"], config["default_vocab_size"]
+    if type(special_count) is not int or type(size) is not int:
+        raise TypeError(f"{special_count!r} special tokens in a vocabulary of {size!r}, which are not both numbers")
     if not 0 <= special_count < size <= MAX_TOKENS:
         raise ValueError(f"{special_count} special tokens in a vocabulary of {size}")
     return special_count, size
@@ -105,6 +108,8 @@ def _special_tokens(data: Json, count: int) -> dict[str, int]:
 
 def _written(entries: list[Json], special_count: int, size: int) -> dict[int, bytes]:
     """Return the bytes of each token that is not special, by id."""
+    if not isinstance(entries, list):
+        raise TypeError(f"{type(entries).__name__} in the place of a list of tokens")
     used = entries[: size - special_count]
     if len(used) != size - special_count:
         raise ValueError(f"{len(used)} tokens where {size - special_count} are announced")
@@ -113,4 +118,7 @@ def _written(entries: list[Json], special_count: int, size: int) -> dict[int, by
         if entry["rank"] != rank:
             raise ValueError(f"rank {entry['rank']} in the place of rank {rank}")
         written[special_count + rank] = base64_bytes(entry["token_bytes"])
+    if len(set(written.values())) < len(written):
+        twice = next(token for token, number in Counter(written.values()).items() if number > 1)
+        raise ValueError(f"{twice!r} is there twice")
     return written
