@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 from automata.errors import SchemaError
@@ -27,6 +28,8 @@ def check_annotation(annotation: Any) -> None:
     Raises:
         TypeError: it is a dict, an instance of a dataclass or of a Pydantic model, or another value.
     """
+    if isinstance(annotation, ModuleType):
+        raise TypeError(f"{annotation.__name__!r} is a module, and not a type")
     if isinstance(annotation, Mapping):
         raise TypeError("a dict is not a type; a JSON Schema is read by json_schema(...)")
     cls = type(annotation)

@@ -14,6 +14,7 @@ are values that have no JSON or are read as other values:
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from functools import partial
 from types import SimpleNamespace
@@ -202,7 +203,8 @@ def _read(annotation: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
     except (TokenfstError, RecursionError):
         raise
     except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
-        reason = str(error).partition("For further information visit")[0]
+        # What Pydantic advises its own users to do would not help here.
+        reason = re.split(r"For further information visit|\. Set `arbitrary_types_allowed", str(error))[0]
         raise UnsupportedSchema(" ".join(reason.split())) from None
     except Exception as error:  # functions of the type may say how Pydantic reads it
         raise UnsupportedSchema(f"Pydantic cannot read the type: {type(error).__name__}: {error}") from None

@@ -200,3 +200,10 @@ def test_errors_name_the_tool() -> None:
 def test_bounds_are_told_in_words(annotation: Any, text: str, message: str) -> None:
     with pytest.raises(TextNotAllowed, match=message):
         dataclass(annotation).parse(text)
+
+
+def test_what_is_no_type_is_named() -> None:
+    with pytest.raises(TypeError, match="'enum' is a module, and not a type"):
+        typed(enum)
+    with pytest.raises(UnsupportedSchema, match=r"Unable to generate pydantic-core schema for <class '.*Opaque'> \(at"):
+        typed(type("Opaque", (), {}))
