@@ -35,7 +35,7 @@ from automata.expressions.base import Expr
 from automata.expressions.operators import Operators
 from automata.limits import DEFAULT_LIMITS, Work
 from automata.openfst import Fst
-from automata.texts import is_encodable, text_bytes
+from automata.texts import bytes_or_none, text_bytes
 from automata.view import View, first_look
 
 # What an operator takes beside an automaton; a string is literal text.
@@ -192,7 +192,8 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
 
     def accepts(self, text: str | bytes) -> bool:
         """Return whether the language contains a text (encoded in UTF-8) or bytes."""
-        return is_encodable(text) and self.tables.accepts(text_bytes(text))
+        written = bytes_or_none(text)
+        return written is not None and self.tables.accepts(written)
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Return the source and the target of every arc, over a range of bytes or a label, `[E]` each."""

@@ -42,7 +42,7 @@ def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
         return
     semiring = tables.costs.semiring
     for edges, costs in _cycles(tables.num_states, tables.epsilon, tables.costs.epsilon, work):
-        if semiring == "tropical" and _is_negative(edges, costs, work):
+        if semiring == "tropical" and _least(edges, costs, work) is None:
             raise FstError(f"{what} has a cycle of epsilon arcs with a negative cost, so that no cost is the least")
         if semiring == "log" and _diverges(edges, costs, work):
             raise FstError(
@@ -76,20 +76,21 @@ def _cycles(num_states: int, epsilon: IntArray, costs: CostArray, work: Work) ->
     return result
 
 
-def _is_negative(edges: IntArray, costs: CostArray, work: Work) -> bool:
-    """Return whether a cycle has a negative cost (Bellman 1958)."""
-    if (costs >= 0).all():
-        return False
+def _least(edges: IntArray, costs: CostArray, work: Work) -> CostArray | None:
+    """Return the least cost of a path to each state, from anywhere; None if a cycle has a negative cost (Bellman
+    1958)."""
     num_states = int(edges.max()) + 1
     distance = np.zeros(num_states)
+    if (costs >= 0).all():
+        return distance
     for _ in range(num_states):
         work.check()
         shorter = distance.copy()
         np.minimum.at(shorter, edges[:, 1], distance[edges[:, 0]] + costs)
         if (shorter > distance - _TOLERANCE).all():
-            return False
+            return distance
         distance = shorter
-    return True
+    return None
 
 
 def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
@@ -98,7 +99,11 @@ def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
     With the identity added, the matrix is aperiodic, and the least and the greatest ratio of a vector to its successor
     come ever closer to the spectral radius.
     """
-    weights, size = np.exp(-costs), int(edges.max()) + 1
+    least, size = _least(edges, costs, work), int(edges.max()) + 1
+    if least is None:
+        return True
+    # Shifted in this way, no cost is negative, and cycles cost the same.
+    weights = np.exp(-(costs + least[edges[:, 0]] - least[edges[:, 1]]))
     if size <= _MOST_SOLVED:
         matrix = np.eye(size)
         np.subtract.at(matrix, (edges[:, 0], edges[:, 1]), weights / (1 - _TOLERANCE))

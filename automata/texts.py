@@ -15,14 +15,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def is_encodable(text: str | bytes) -> bool:
-    """Return whether UTF-8 can write a text. It cannot write half of a surrogate pair, so no language has such a
-    text."""
+def bytes_or_none(text: str | bytes) -> bytes | None:
+    """Return a text as bytes, in UTF-8; None for a text that no language has, because it has half of a surrogate pair,
+    which UTF-8 cannot write.
+
+    Raises:
+        TypeError: it is neither text nor bytes.
+    """
     try:
-        text_bytes(text)
+        return text_bytes(text)
     except UnicodeEncodeError:
-        return False
-    return True
+        return None
 
 
 def text_bytes(text: str | bytes) -> bytes:

@@ -55,6 +55,15 @@ def test_automata_without_tables_have_to_be_limited_themselves() -> None:
     assert depth(Healed(nested.complete().within(3), "(")) == 2  # type: ignore[attr-defined]
 
 
+def test_automata_without_a_stack_are_within_any_depth() -> None:
+    vocabulary = vocabulary_of(TOKENIZER)
+    letters = tokenfst.compile("[ab]{1,5}", vocabulary)
+    canonical = tokenfst.compile("[ab]{1,5}", vocabulary, tokenization="canonical")
+    for automaton in (letters, canonical, Healed(letters, "a")):
+        (text,) = generate(MODEL, TOKENIZER, ["x"], automaton, max_new_tokens=9, max_depth=1, seed=1)
+        assert set(text) <= set("ab")
+
+
 @pytest.mark.parametrize("scores", [torch.zeros(5), torch.zeros(1, 5, dtype=torch.int64)])
 def test_scores_of_another_shape_or_type_are_refused(scores: torch.Tensor) -> None:
     processor = ConstraintLogitsProcessor("[ab]*", LETTERS, max_new_tokens=3)

@@ -421,6 +421,15 @@ def test_cycles_of_epsilons() -> None:
     assert slow.weight("") == pytest.approx(0.995 + log(-expm1(-1)), abs=1e-5)
     again = compile_weighted(from_fst(fst_of(1, [(0, 0, 0, 1e-4, 0)], {0: 0.0}, "log64")))
     assert again.weight("") == pytest.approx(log(-expm1(-1e-4)), abs=1e-4)
+    # Costs whose probabilities are beyond all floats.
+    for costs, is_finite in (((-720.0, 721.0), True), ((-720.0, 720.0), False), ((-1000.0, 1.0), False)):
+        there, back = ((0, 0, 0, costs[0], 1), (1, 0, 0, costs[1], 0))
+        far = fst_of(2, [there, back], {0: 0.0}, "log64")
+        if is_finite:
+            assert compile_weighted(from_fst(far)).weight("") == pytest.approx(log(-expm1(-1)), abs=1e-6)
+        else:
+            with pytest.raises(FstError, match="no finite sum"):
+                from_fst(far)
     # Without costs at all any cycle will do, and so it will where no text goes.
     from_fst(cycle(0.0, 0.0, "log"))
     from_fst(fst_of(3, [(0, 97, 97, 1.0, 1), (0, 98, 98, 0.0, 2), (2, 0, 0, -1.0, 2)], {1: 0.0}))

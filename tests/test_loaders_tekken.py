@@ -62,7 +62,7 @@ DAMAGED_TEKKEN: dict[str, tuple[dict[str, Any], str]] = {
     "no number": ({"config": {"default_num_special_tokens": True, "default_vocab_size": 259}}, "not both numbers"),
     "no whole number": ({"config": {"default_num_special_tokens": 3, "default_vocab_size": 259.0}}, "not both numbers"),
     "no tokens": ({"vocab": {"a": 1}}, "dict in the place of a list"),
-    "twice": ({"vocab": [{"rank": rank, "token_bytes": "YQ=="} for rank in range(256)]}, "b'a' is there twice"),
+    "twice": ({"vocab": [{"rank": rank, "token_bytes": "YQ=="} for rank in range(256)]}, "b'a' occurs twice"),
     "too few tokens": ({"vocab": small_tekken()["vocab"][:200]}, "200 tokens where 256"),
     "order": ({"vocab": small_tekken()["vocab"][::-1]}, "rank 256 in the place of rank 0"),
     "base64": ({"vocab": [{"rank": 0, "token_bytes": "!"}] * 256}, "not base64"),

@@ -432,9 +432,13 @@ def test_settings_that_make_no_sense_are_refused() -> None:
 
 
 def test_proposers_can_be_sent_to_another_process() -> None:
-    sent = pickle.loads(pickle.dumps(Speculation([ForcedTokens(), ForcedText(encode, verified=False)])))
+    sent = pickle.loads(pickle.dumps(Speculation([ForcedTokens(), OwnText(encode, verified=False)])))
     forced = sent.proposers[1]
-    assert (forced.encode, forced.verified) == (encode, False)
+    assert (type(forced), forced.encode, forced.verified) == (OwnText, encode, False)
+
+
+class OwnText(ForcedText):
+    """A proposer of a user."""
 
 
 def test_mistakes_in_the_loop_s_arguments() -> None:

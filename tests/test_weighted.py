@@ -224,6 +224,13 @@ def test_sums_of_loops_that_are_almost_certain(cost: float) -> None:
     )
 
 
+@pytest.mark.parametrize("letters", [2, 7, 25, 26])
+def test_loops_that_are_certain_have_no_sum_however_costs_are_rounded(letters: int) -> None:
+    """Then costs are those of the likeliest rest of a text."""
+    loop = ex.byte_set(range(97, 97 + letters)).weighted(math.log(letters), "log")
+    assert compile_weighted(loop.star()).tables.initial == 0
+
+
 def test_sums_of_a_large_loop_that_is_almost_certain() -> None:
     """States in a ring, with shortcuts; the row of each state adds up to a little less than 1."""
     rng, size = np.random.default_rng(3), 40

@@ -36,7 +36,7 @@ from automata.drawing import Drawing, shown
 from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from automata.openfst import Fst, SymbolTable
-from automata.texts import is_encodable, text_bytes
+from automata.texts import bytes_or_none
 from tokenfst.explanation.explanation import Explanation
 from tokenfst.files import Array, Saved, write_file
 from tokenfst.tokenizations import accepts_text
@@ -238,7 +238,8 @@ class TokenAutomaton(ABC):
             tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it.
         """
         if isinstance(tokens, str | bytes):
-            return is_encodable(tokens) and accepts_text(self, text_bytes(tokens))
+            written = bytes_or_none(tokens)
+            return written is not None and accepts_text(self, written)
         ids, ends = list(tokens), self.vocabulary.eos_ids
         if ids and ids[-1] in ends:
             ids.pop()

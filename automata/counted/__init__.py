@@ -46,7 +46,7 @@ from automata.drawing import shown
 from automata.errors import LimitExceeded
 from automata.expressions import Expr
 from automata.limits import Work, current_work
-from automata.texts import is_encodable, text_bytes
+from automata.texts import bytes_or_none
 
 # Repetitions of more leaves, written out, are counted.
 THRESHOLD = 300
@@ -145,7 +145,8 @@ class CountedByteAutomaton:
 
     def accepts(self, text: str | bytes) -> bool:
         """Return whether a text (in UTF-8) or bytes are in the language."""
-        return is_encodable(text) and self.tables.accepts(text_bytes(text))
+        written = bytes_or_none(text)
+        return written is not None and self.tables.accepts(written)
 
 
 def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = THRESHOLD) -> CountedByteAutomaton | None:

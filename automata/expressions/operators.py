@@ -71,7 +71,7 @@ class Operators(Generic[Operand, Result]):
         known = self.operations.operands
         accepted = isinstance(left, known) and isinstance(right, known)
         for operand in () if accepted else (left, right):
-            if is_fst(operand):  # its own operators would not say what is meant
+            if is_fst(operand):  # pynini's own error would be unclear
                 raise wrong_type("an operand of the same kind, text or bytes", operand)
         return operation(left, right) if accepted else NotImplemented
 

@@ -15,7 +15,7 @@ from automata.limits import Work, current_work
 from automata.pushdown.drawing import draw_step_table
 from automata.pushdown.expansion import expand
 from automata.pushdown.step_table import Configuration, StepTable
-from automata.texts import is_encodable, text_bytes
+from automata.texts import bytes_or_none, text_bytes
 from automata.view import View, first_look
 
 
@@ -152,9 +152,9 @@ class PushdownAutomaton(StepTable):
         Raises:
             TooManyConfigurations: see `configurations`.
         """
-        if not is_encodable(text):
+        if (written := bytes_or_none(text)) is None:
             return False
-        accepts, too_many = self.tables.read(text_bytes(text), current_work().budget)
+        accepts, too_many = self.tables.read(written, current_work().budget)
         if too_many >= 0:
             raise self._too_many(too_many)
         return accepts

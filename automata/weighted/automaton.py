@@ -24,7 +24,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.nfa import FIRST_LABEL
 from automata.drawing import Drawing, cost_suffix, draw_graph, name_label, quoted_range_label, shown
 from automata.openfst import Fst
-from automata.texts import is_encodable, text_bytes
+from automata.texts import bytes_or_none
 from automata.view import View, first_look
 from automata.weighted.to_fst import to_fst
 from automata.weighted.units import NO_COST, UnitArray, from_units, to_units
@@ -75,7 +75,8 @@ class WeightedByteAutomaton:
 
     def weight(self, text: str | bytes) -> float:
         """Return the cost of a text (encoded in UTF-8) or bytes; infinity if the automaton does not accept it."""
-        units = self.tables.weight(text_bytes(text)) if is_encodable(text) else NO_COST
+        written = bytes_or_none(text)
+        units = NO_COST if written is None else self.tables.weight(written)
         return inf if units == NO_COST else from_units(units)
 
     def accepts(self, text: str | bytes) -> bool:

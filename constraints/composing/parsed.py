@@ -27,7 +27,7 @@ from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
-from automata.texts import is_encodable
+from automata.texts import bytes_or_none
 from automata.visibly_pushdown.compile import check_start
 from constraints.composing.ends import Readable, has_text, readable
 from constraints.composing.language import calls_grammar, part_grammar, part_rules, tokens_by_name
@@ -55,7 +55,7 @@ def is_text(text: str) -> bool:
     if not isinstance(text, str):
         meant = next((f": {meant}" for kind, meant in _TEXT_MEANT if isinstance(text, kind)), "")
         raise TypeError(f"expected a text, not {type(text).__name__}{meant}")
-    return is_encodable(text)
+    return bytes_or_none(text) is not None
 
 
 class Parsed(ABC, Generic[T_co]):

@@ -97,7 +97,7 @@ def _class_of(function: Callable[..., Any]) -> type:
     ]
     for parameter, _, _ in fields:
         if parameter.startswith("__") and parameter.endswith("__"):
-            reason = "the name has a meaning of its own in Python"
+            reason = "the name is reserved by Python"
             raise UnsupportedSchema(reason, pointer=f"/{name}/{parameter}")
     # `kw_only` keeps the order of the parameters, whichever of them have defaults.
     return dataclasses.make_dataclass(name, fields, kw_only=True)

@@ -61,6 +61,7 @@ from constraints.types.shapes import (
     Size,
     Text,
     Union,
+    parts,
 )
 
 # A type whose expression has more leaves than this becomes a grammar, so that no record is written out twice.
@@ -92,7 +93,6 @@ class Calls:
         self._reflection = reflection
         self._rules: dict[Record, str] = {}
         self._known: dict[Shape, Expr] = {}
-        self._impossible: list[str] = []  # required fields without values
 
     def language(self, shape: Shape) -> Expr | Grammar:
         """Return all texts of a shape.
@@ -105,7 +105,7 @@ class Calls:
         if not recursive:
             whole = self.expr(shape)
             if whole == EMPTY:
-                raise UnsatisfiableSchema("no value is within the bounds", pointer=next(iter(self._impossible), ""))
+                raise UnsatisfiableSchema("no value is within the bounds", pointer=self._place_of_nothing(shape))
             if whole.size <= _MAX_LEAVES:
                 return whole
             recursive = tuple(self._reflection.leads(shape))
@@ -157,13 +157,23 @@ class Calls:
             case Record():
                 return call(self._rules[shape]) if shape in self._rules else self._record(shape)
 
+    def _place_of_nothing(self, shape: Shape) -> str:
+        """Return the place of a required field without values that leaves a shape without values; "" if there is
+        none."""
+        if not isinstance(shape, Record):
+            return next(filter(None, map(self._place_of_nothing, parts(shape))), "")
+        place = f"/{shape.cls.__name__}"
+        for field in self._reflection.fields(shape, place):
+            if field.required and self.expr(field.shape) == EMPTY:
+                return self._place_of_nothing(field.shape) or f"{place}/{field.name}"
+        return ""
+
     def _record(self, record: Record) -> Expr:
         place = f"/{record.cls.__name__}"
         fields = self._reflection.fields(record, place)
         for field in fields:
             with errors_at(f"{place}/{field.name}"):
-                if self.expr(field.shape) == EMPTY and field.required:
-                    self._impossible.append(f"{place}/{field.name}")
+                self.expr(field.shape)
         return concat(spelled_name(record.cls), "(", arguments(fields, self.expr), ")")
 
 

@@ -189,7 +189,7 @@ class Evaluation:
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         names = [field.name for field in fields if field.required or field.name in given]
         if missing := [name for name in names if name not in given]:
-            raise Mismatch(f"{ast.unparse(node)} lacks the argument {missing[0]!r}")
+            raise _mismatch(node, f"a call with the argument {missing[0]!r}")
         if names != [keyword.arg for keyword in node.keywords]:
             raise _mismatch(node, f"the arguments {names} in this order")
         found = {f.name: self.value(given[f.name], f.shape, exactly=exactly) for f in fields if f.name in given}
@@ -253,6 +253,7 @@ def _held(value: Any, bounds: Bounds) -> Any:
     """
     if bounds == UNBOUNDED:
         return value
+    expected = bounds
     if not isinstance(value, int):
         # The automaton checks steps, on the written number. A float is rounded when it is read, even to infinity, and
         # `_near` changes large Decimals.
@@ -264,7 +265,7 @@ def _held(value: Any, bounds: Bounds) -> Any:
     else:
         held = value == value and bounds.hold(Fraction(value))
     if not held:
-        raise Mismatch(f"{value} is not {bounds}")
+        raise Mismatch(f"{value} is not {expected}")
     return value
 
 

@@ -47,7 +47,7 @@ _SIZE = ("min_length", "max_length")
 # Other requirements that these objects may have; no automaton enforces them.
 _REFUSED = ("func", "max_digits", "decimal_places", "strip_whitespace", "to_lower", "to_upper")
 # Pydantic's annotations that take every instance of the type.
-_HARMLESS = ("InstanceOf", "SkipValidation", "Tag")
+_HARMLESS = ("InstanceOf", "SerializeAsAny", "SkipValidation", "Tag")
 
 # Settings of a Pydantic dataclass that change text.
 _CHANGES = ("str_strip_whitespace", "str_to_lower", "str_to_upper")
@@ -115,7 +115,7 @@ def _configured_text(shape: Text, config: Mapping[str, Any], pointer: str) -> Te
 
 
 def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
-    if isinstance(one, str | bytes | type):
+    if isinstance(one, str | bytes) or (isinstance(one, type) and not _has_reader(one)):
         return shape
     if isinstance(one, Value):
         one = one.expr
@@ -126,7 +126,7 @@ def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
     for name in _REFUSED:
         if getattr(one, name, None):
             raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer, keyword=name)
-    if hasattr(one, "tz") or _has_reader(one):  # `Timezone(None)` stands for times without one
+    if _has_reader(one) or _kind(one) == ("annotated_types", "Timezone"):
         raise UnsupportedSchema(f"{one!r} cannot be held by an automaton", pointer=pointer)
     for name in _ORDER:
         if (value := getattr(one, name, None)) is not None:
@@ -144,8 +144,16 @@ def _narrowed(shape: Shape, one: Any, pointer: str) -> Shape:
 
 def _has_reader(one: Any) -> bool:
     """Return whether Pydantic reads values with this annotation in a way of the annotation's own."""
+    package, name = _kind(one)
+    is_harmless = package == "pydantic" and name in _HARMLESS
     is_name = isinstance(getattr(one, "discriminator", None), str)
-    return hasattr(one, "__get_pydantic_core_schema__") and not is_name and type(one).__name__ not in _HARMLESS
+    return hasattr(one, "__get_pydantic_core_schema__") and not is_harmless and not is_name
+
+
+def _kind(one: Any) -> tuple[str, str]:
+    """Return the package and the name of an annotation's class; an annotation may be a class itself."""
+    cls = one if isinstance(one, type) else type(one)
+    return cls.__module__.partition(".")[0], cls.__name__
 
 
 def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:

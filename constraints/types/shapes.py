@@ -74,10 +74,14 @@ class Size:
         return self.low <= number and (self.high is None or number <= self.high)
 
     def of(self, what: str) -> str:
-        """Return the numbers in words, for a message: "1 to 3 items"."""
+        """Return the size in words, for a message: "1 to 3 items".
+
+        Args:
+            what: the name of the items, in the plural.
+        """
         if self.high is None:
-            return f"at least {self.low} {what}" if self.low else f"any number of {what}"
-        return f"{self.low} to {self.high} {what}"
+            return f"{self.low} or more {what}" if self.low else f"any number of {what}"
+        return f"{self.low} to {self.high} {what}" if self.low < self.high else f"exactly {self.high} {what}"
 
     @property
     def is_empty(self) -> bool:

@@ -256,9 +256,12 @@ def parameters(function: Callable[..., Any], *, filled: bool = False) -> Iterato
 
 
 def _hints_of_parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a function's parameters; that of its result may have a name that is known to readers only."""
+    """Return the types of a function's parameters. The type of the result is left out, because its name may be
+    undefined at run time."""
+    if isinstance(function, type):
+        return typing.get_type_hints(function, include_extras=True)
+    annotations = {name: hint for name, hint in getattr(function, "__annotations__", {}).items() if name != "return"}
     found = inspect.unwrap(function)
-    annotations = {name: hint for name, hint in getattr(found, "__annotations__", {}).items() if name != "return"}
     stand_in: Any = SimpleNamespace(__annotations__=annotations, __type_params__=getattr(found, "__type_params__", ()))
     return typing.get_type_hints(stand_in, getattr(found, "__globals__", {}), include_extras=True)
 

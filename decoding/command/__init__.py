@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
-# What a shell reports of a program that Ctrl-C ended.
+# The exit status of a program that Ctrl-C ended.
 _INTERRUPTED = 130
 
 

@@ -8,7 +8,7 @@ at the last lengths, and a row that continues one of those rows starts from its 
                  themselves
     on a device  automata that the arena holds (`decoding.arena`), side by side
     on the host  the others (`decoding.masking.host_masks`): canonical and healed automata, and automata whose tables
-                 would take longer than `MAX_COMPLETING` to make; if `max_depth` is given, there are none
+                 would take longer than `MAX_COMPLETING` to make; if `max_depth` is given, none of them has a stack
 
 A row is looked up among the earlier ones by a hash of its tokens, and then compared, so a collision does not go
 unnoticed. In the usual case, the rows of a call are one token longer than those of the previous call. Then, on an
@@ -28,17 +28,21 @@ import torch
 from torch import Tensor
 
 from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations
-from automata.limits import DEFAULT_LIMITS
 from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
 from decoding.devices import sent
 from decoding.inputs.constraints import check_vocabulary, check_width
+from decoding.inputs.healing import Healed
 from decoding.masking.costs import less_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
+from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.finite.automaton import FiniteTokenAutomaton
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 # How many lengths are kept besides that of the prompt: more than the tokens of any draft.
 KEPT: Final = 64
@@ -98,7 +102,8 @@ class BatchTracker:
 
         Raises:
             ValueError: `width` is less than the size of the vocabulary, or B does not match the number of automata.
-                Or `max_depth` is given, and an automaton has no tables, so it would not be limited.
+                Or `max_depth` is given, and an automaton with a stack has no tables, so it would not be limited.
+            LimitExceeded: `max_depth` is given, and an automaton's tables exceed the default limits.
             VocabularyError: an automaton is over another vocabulary, or `width` is far more than the vocabulary's size.
         """
         for automaton in automata:
@@ -377,18 +382,11 @@ def _arena(
     """Return the arena of the automata that it can hold, None if there are none, and the slot of each automaton.
 
     Raises:
-        ValueError: `max_depth` is given, and the arena cannot hold an automaton.
+        ValueError, LimitExceeded: `max_depth` is given, and the arena cannot hold an automaton with a stack.
     """
-    # Rows on the host have no limit on the stack, so with one, all tables are made, whatever that takes.
-    seconds = MAX_COMPLETING if max_depth is None else DEFAULT_LIMITS.seconds
-    tables = [None if one is None else tables_for_arena(one, seconds) for one in automata]
     if max_depth is not None:
-        for automaton, found in zip(automata, tables, strict=True):
-            if automaton is not None and found is None:
-                raise ValueError(
-                    f"`max_depth` limits automata that have tables, and {type(automaton).__name__} has none: "
-                    "limit the automaton that it is made of, by automaton.complete().within(max_depth)"
-                )
+        automata = [None if one is None else _complete(one) for one in automata]
+    tables = [None if one is None else tables_for_arena(one, MAX_COMPLETING) for one in automata]
     held = {id(one): one for one in tables if one is not None}
     if not held:
         return None, [FREE_SLOT] * len(automata)
@@ -396,6 +394,25 @@ def _arena(
     arena = Arena.of(list(held.values()), device, width=width, max_depth=depth)
     slots = {key: slot for slot, key in enumerate(held, 1)}
     return arena, [slots.get(id(one), FREE_SLOT) for one in tables]
+
+
+def _complete(automaton: TokenAutomaton) -> TokenAutomaton:
+    """Return an automaton with its tables, so that the arena limits its stack; rows on the host have no limit.
+
+    Raises:
+        ValueError: it has a stack and no tables.
+        LimitExceeded: the tables exceed the default limits.
+    """
+    complete = automaton.complete()
+    inner = complete.inner.complete() if isinstance(complete, Healed) else complete
+    tables = inner.support if isinstance(inner, WeightedTokenAutomaton) else inner
+    is_held = complete is inner and isinstance(tables, PushdownTokenAutomaton)
+    if not is_held and not isinstance(tables, FiniteTokenAutomaton | CanonicalTokenAutomaton):
+        raise ValueError(
+            f"`max_depth` limits automata that have tables, and {type(automaton).__name__} has none: leave it out, and "
+            "limit the automaton itself by automaton.complete().within(max_depth), for example before healing"
+        )
+    return complete
 
 
 def _is_idle(state: HostState) -> bool:

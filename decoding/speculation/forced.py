@@ -10,7 +10,6 @@ ForcedText      proposes text that must follow, in the encoder's tokens. The mod
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -57,9 +56,14 @@ class ForcedText:
         self.verified = verified
         self._texts: WeakKeyDictionary[TokenAutomaton, dict[Hashable, bytes]] = WeakKeyDictionary()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments of the constructor; forced texts are found again."""
-        return partial(ForcedText, verified=self.verified), (self.encode,)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle: all but the forced texts, which are found again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_texts"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the pickled attributes."""
+        self.__dict__.update(state)
+        self._texts = WeakKeyDictionary()
 
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Add the tokens of forced text."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import functools
+import inspect
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -39,14 +41,38 @@ def test_what_pydantic_reads_in_its_own_way_is_no_constructor_call(
 
 
 def test_annotations_that_change_nothing_are_taken() -> None:
-    @pydantic.dataclasses.dataclass
-    class Same:
-        x: Annotated[int, pydantic.Tag("x")]
-        y: Annotated[int, pydantic.SkipValidation]
-        z: Annotated[int, pydantic.Strict()]
+    assert dataclass(Same).parse("Same(a=1, b=2, c=3, d=4, e=5)") == Same(1, 2, 3, 4, 5)
 
-    Same.__annotations__ |= {"x": int}
-    assert dataclass(Same).parse("Same(x=1, y=2, z=3)") == Same(1, 2, 3)
+
+class Plus:
+    """Adds 1 to what Pydantic reads."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(lambda value: value + 1, handler(source))
+
+
+@pytest.mark.parametrize("annotation", [Plus, Plus(), type("Tag", (Plus,), {})()], ids=["class", "instance", "named"])
+def test_annotations_of_a_user_by_which_pydantic_reads_are_refused(annotation: Any) -> None:
+    made = pydantic.dataclasses.dataclass(type("Read", (), {"__annotations__": {"x": Annotated[int, annotation]}}))
+    with pytest.raises(UnsupportedSchema, match="/Read/x"):
+        dataclass(made)
+    assert dataclass(dataclasses.make_dataclass("Noted", [("x", Annotated[int, Noted()])])).allows("Noted(x=1)")
+
+
+@pydantic.dataclasses.dataclass
+class Same:
+    a: Annotated[int, pydantic.Tag("a")]
+    b: pydantic.SkipValidation[int]
+    c: pydantic.InstanceOf[int]
+    d: pydantic.SerializeAsAny[int]
+    e: Annotated[int, pydantic.Strict()]
+
+
+class Noted:
+    """An annotation of another library, which Pydantic does not know."""
+
+    tz = "UTC"
 
 
 def test_two_tags_with_one_text_are_refused() -> None:
@@ -100,7 +126,7 @@ def test_constructors_run_only_for_texts_that_are_allowed() -> None:
     constraint = dataclass(set[Seen])
     with pytest.raises(TextNotAllowed, match="as the constraint writes it"):
         constraint.parse("{Seen( x=1)}")
-    with pytest.raises(TextNotAllowed, match="lacks the argument 'x'"):
+    with pytest.raises(TextNotAllowed, match="a call with the argument 'x'"):
         constraint.parse("{Seen()}")
     assert made == []
     assert constraint.parse("{Seen(x=1), Seen(x=1)}") == {Seen(1)}
@@ -130,6 +156,34 @@ def test_the_type_of_a_result_may_be_unknown() -> None:
 
 
 @dataclasses.dataclass
+class Base:
+    a: int
+
+
+@dataclasses.dataclass
+class Child(Base):
+    b: int
+
+
+def test_types_of_the_parameters_of_classes_and_wrappers() -> None:
+    child = typed(functools.partial(Child, b=1))
+    assert child.allows('{"a": 1}')
+    assert not child.allows('{"a": "text"}')
+
+    def inner(x: int) -> int:
+        return x
+
+    @functools.wraps(inner)
+    def outer(x: int, extra: bool) -> int:
+        return inner(x) + extra
+
+    outer.__annotations__ = {"x": int, "extra": bool}
+    outer.__signature__ = inspect.signature(lambda x, extra: None)  # type: ignore[attr-defined]
+    assert typed(outer).allows('{"x": 1, "extra": true}')
+    assert not typed(outer).allows('{"x": 1, "extra": 1}')
+
+
+@dataclasses.dataclass
 class Sets:
     few: Annotated[set[int], pydantic.Field(min_length=2)]
 
@@ -137,6 +191,12 @@ class Sets:
 @dataclasses.dataclass
 class Bounded:
     x: Annotated[int, pydantic.Field(gt=1, lt=2)]
+
+
+@dataclasses.dataclass
+class Around:
+    x: Bounded | None
+    y: Annotated[int, pydantic.Field(gt=1, lt=2)]
 
 
 @dataclasses.dataclass
@@ -149,6 +209,7 @@ class Dated:
     [
         (lambda: dataclass(Sets), UnsupportedSchema, "at /Sets/few"),
         (lambda: dataclass(Bounded), UnsatisfiableSchema, "at /Bounded/x"),
+        (lambda: dataclass(Around), UnsatisfiableSchema, "at /Around/y"),
         (lambda: typed(Bounded), UnsatisfiableSchema, "/x"),
         (lambda: typed(Dated), UnsatisfiableSchema, r"gt=2024-01-02, lt=2024-01-03 \(at /day"),
     ],
@@ -193,8 +254,10 @@ def test_errors_name_the_tool() -> None:
     [
         (Annotated[int, annotated_types.Ge(1)], "0", "0 is not at least 1"),
         (Annotated[Decimal, annotated_types.Interval(gt=0, lt=2)], "Decimal('2')", "2 is not more than 0 and less"),
+        (Annotated[Decimal, annotated_types.MultipleOf(2)], "Decimal('NaN')", r"NaN\'?\)? is not a multiple of 2"),
+        (Annotated[list[int], annotated_types.Len(2, 2)], "[]", r"\[\] is not a list of exactly 2 items"),
         (Annotated[list[int], annotated_types.Len(1, 2)], "[]", r"\[\] is not a list of 1 to 2 items"),
-        (Annotated[str, annotated_types.MinLen(2)], "'a'", "'a' is not text of at least 2 characters"),
+        (Annotated[str, annotated_types.MinLen(2)], "'a'", "'a' is not text of 2 or more characters"),
     ],
 )
 def test_bounds_are_told_in_words(annotation: Any, text: str, message: str) -> None:

@@ -168,7 +168,7 @@ def _eos_beside(file: Path, tokenizer: Tokenizer) -> list[int]:
         token = tokenizer.token_to_id(name)
         if token is None:
             where = file.with_name("tokenizer_config.json")
-            raise VocabularyError(f"{where}: eos_token {name!r} is no token of the tokenizer; pass eos_ids")
+            raise VocabularyError(f"{where}: eos_token {name!r} is not in the tokenizer's vocabulary; pass eos_ids")
         return [token]
     special = {added.content: i for i, added in tokenizer.get_added_tokens_decoder().items() if added.special}
     common = [special[name] for name in _COMMON_EOS if name in special]

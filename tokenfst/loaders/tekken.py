@@ -120,5 +120,5 @@ def _written(entries: list[Json], special_count: int, size: int) -> dict[int, by
         written[special_count + rank] = base64_bytes(entry["token_bytes"])
     if len(set(written.values())) < len(written):
         twice = next(token for token, number in Counter(written.values()).items() if number > 1)
-        raise ValueError(f"{twice!r} is there twice")
+        raise ValueError(f"{twice!r} occurs twice")
     return written

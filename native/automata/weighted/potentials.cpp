@@ -15,6 +15,8 @@ namespace {
 constexpr int32_t kMostRounds = 2000;
 constexpr size_t kMostEliminated = 128;
 constexpr double kSettled = 1e-11;
+// A loop that costs less, for each state of its component, has a probability of 1, but for the rounding of costs.
+constexpr double kCertain = 8 / static_cast<double>(kUnitsPerOne);
 
 struct Graph {
   const WeightedBuilder& automaton;
@@ -202,7 +204,7 @@ class Sums {
     }
     for (size_t pivot = 0; pivot < size; ++pivot) {
       const double loop = inner[pivot * size + pivot];
-      if (loop <= kSettled) return false;
+      if (loop <= kCertain * static_cast<double>(size)) return false;
       const double again = std::log(-std::expm1(-loop));  // of taking the loop any number of times
       outer[pivot] += again;
       for (size_t to = pivot + 1; to < size; ++to) inner[pivot * size + to] += again;
