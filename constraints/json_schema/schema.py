@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from automata._native import CollectionsPaused
 from automata.byte_automaton import ByteAutomaton
@@ -40,6 +40,7 @@ from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
 from constraints.json_schema.reading.resources.remembering import RememberingResolver
+from constraints.json_schema.relaxing import read_as_any_of, relaxed
 from constraints.json_schema.strings import Spellings
 
 # What happens to a keyword that cannot be expressed exactly.
@@ -48,8 +49,13 @@ Unsupported: TypeAlias = Literal["error", "relax"]
 # The most keywords of one schema that are left out.
 _MAX_DROPPED = 10_000
 
-# Reads the schema, without the keywords at some pointers.
-_Read: TypeAlias = Callable[[frozenset[str]], SchemaDocument]
+
+class _Read(Protocol):
+    """Reads the schema, without the keywords at some pointers, and with each `oneOf` at others as `anyOf`."""
+
+    def __call__(self, skip: frozenset[str], any_of: frozenset[str] = ...) -> SchemaDocument: ...
+
+
 # Adds to a document how its values are written.
 _LayOut: TypeAlias = Callable[[SchemaDocument], Layout]
 
@@ -62,7 +68,7 @@ class JsonSchema(JsonTexts[Any]):
         schema: the schema, as it was given.
         draft: the draft by which the schema was read.
         notes: the parts of the schema that constrain nothing, such as formats that no draft defines.
-        dropped: with `unsupported="relax"`, the keywords that were left out.
+        dropped: with `unsupported="relax"`, the keywords that were left out, and each `oneOf` that was read as `anyOf`.
         kinds: the kind of value that each rule of the grammar reads between brackets or quotes; None for the rule of
             the whole text.
         layout: the schema as it was read, and how its values are written.
@@ -83,10 +89,12 @@ class JsonSchema(JsonTexts[Any]):
     @property
     def source(self) -> SchemaSource:
         """The schema, and how it is read, always without the keywords in `dropped`."""
-        dropped = frozenset(note.pointer for note in self.dropped)
+        any_of = read_as_any_of(self.dropped)
+        dropped = frozenset(note.pointer for note in self.dropped) - any_of
 
         def read(skip: frozenset[str]) -> SchemaDocument:
-            return read_schema(self.schema, draft=self.given_draft, resolver=self.resolver, skip=skip | dropped)
+            skip |= dropped
+            return read_schema(self.schema, draft=self.given_draft, resolver=self.resolver, skip=skip, any_of=any_of)
 
         return SchemaSource(self.schema, self.given_draft, self.resolver, read)
 
@@ -188,7 +196,9 @@ def json_schema(
         integers: "any" allows every spelling of a number that JSON Schema takes for an integer, such as `1.0`, which
             `json.loads` reads as a float; "digits" allows only those without fraction and exponent.
         unsupported: what to do with a keyword that cannot be expressed exactly: "error" raises an error; "relax" leaves
-            the keyword out and lists it in `JsonSchema.dropped`.
+            the keyword out, so that at least all values of the schema are allowed, and lists it in
+            `JsonSchema.dropped`. Under `not`, `if` or `contains`, the whole of these is left out; around it, `oneOf` is
+            read as `anyOf`.
         resolver: returns the schema at a URI, for references to other documents; nothing is ever fetched without it.
         limits: the time and memory that reading the schema may take; compiling it has limits of its own.
         cancellation: lets another thread stop the reading.
@@ -199,7 +209,7 @@ def json_schema(
         SchemaError: the schema is not a schema, or a reference has no target.
         LimitExceeded: the schema needs too many states, or reading it exceeds `limits`.
         Cancelled: the reading was cancelled.
-        ValueError: an option has an unknown value.
+        ValueError, TypeError: an option has an unknown value.
     """
     check_option("draft", draft, Literal[Draft, "auto"])
     check_option("property_order", property_order, PropertyOrder)
@@ -209,10 +219,12 @@ def json_schema(
     if max_digits is not None and not (isinstance(max_digits, int) and max_digits >= 1):
         raise ValueError(f"max_digits is at least 1, or None, not {max_digits!r}")
     whitespace_at(whitespace, 1)
+    if not (resolver is None or callable(resolver)):
+        raise TypeError(f"a resolver is a function from a URI to its schema, not {type(resolver).__name__}")
     resolver = None if resolver is None else RememberingResolver(resolver)
 
-    def read(skip: frozenset[str]) -> SchemaDocument:
-        return read_schema(schema, draft=draft, resolver=resolver, skip=skip)
+    def read(skip: frozenset[str], any_of: frozenset[str] = frozenset()) -> SchemaDocument:
+        return read_schema(schema, draft=draft, resolver=resolver, skip=skip, any_of=any_of)
 
     def lay_out(document: SchemaDocument) -> Layout:
         return Layout(document, whitespace, property_order, spellings, max_digits, integers=integers)
@@ -233,7 +245,8 @@ def _built(
     dropped: dict[str, Note] = {}
     while True:
         try:
-            layout = layout_of(read(frozenset(dropped)))
+            any_of = read_as_any_of(dropped.values())
+            layout = layout_of(read(frozenset(dropped) - any_of, any_of))
             try:
                 grammar = schema_grammar(layout)
             except LimitExceeded as error:
@@ -243,25 +256,27 @@ def _built(
                 grammar = schema_grammar(layout)
             return layout, grammar, dropped
         except PatternError as error:
-            _leave_out(_of_pattern(error, layout.document), unsupported, dropped)
+            _leave_out(schema, _of_pattern(error, layout.document), unsupported, dropped)
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
-            _leave_out(error, unsupported, dropped)
+            _leave_out(schema, error, unsupported, dropped)
 
 
 def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:
     """Return the error of a schema with a pattern that cannot be read."""
     kind = UnsupportedSchema if isinstance(error, IrregularPattern) else SchemaError
-    return kind(str(error), pointer=document.places.get(Pattern(error.pattern), ""), keyword="pattern")
+    pointer = document.places.get(Pattern(error.pattern), "")
+    keyword = "pattern" if pointer.endswith("/pattern") else "patternProperties"
+    return kind(str(error), pointer=pointer, keyword=keyword)
 
 
-def _leave_out(error: SchemaError, unsupported: Unsupported, dropped: dict[str, Note]) -> None:
-    """Note a keyword that is to be left out, or raise the error."""
-    is_known = error.pointer in dropped or len(dropped) == _MAX_DROPPED
+def _leave_out(schema: Any, error: SchemaError, unsupported: Unsupported, dropped: dict[str, Note]) -> None:
+    """Note the keywords that are to be left out, or raise the error."""
+    is_known = error.pointer in dropped or len(dropped) >= _MAX_DROPPED
     if not isinstance(error, UnsupportedSchema) or unsupported == "error" or error.keyword is None or is_known:
         raise error from None
-    dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
+    dropped |= {note.pointer: note for note in relaxed(schema, error)}
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:

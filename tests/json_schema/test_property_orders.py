@@ -156,3 +156,26 @@ def test_a_variant_that_says_more_than_another_is_absorbed() -> None:
     schema = {"type": "object", "anyOf": [meta, *others]}
     assert accepts_in_any_order(schema, {"n5": 1, "meta": {}, "n2": "x", "n7": None})
     assert not json_schema(schema, property_order="any-if-cheap").allows('{"n5": 1, "meta": 2}')
+
+
+CARD = {"properties": {"kind": {"const": "card"}}}
+NUMBER = {"properties": {"number": {"type": "string"}}, "required": ["number"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "allowed", "refused"),
+    [
+        ({"required": ["kind"], "if": CARD, "then": NUMBER}, "kind number", "number kind"),
+        ({"if": CARD, "then": NUMBER, "properties": {"name": {}}}, "kind number name", "name kind number"),
+        ({"properties": {"name": {}}, "if": CARD, "then": NUMBER}, "name kind number", "kind name number"),
+        ({"properties": {"number": {}}, "not": CARD}, "number kind", "kind number"),
+        ({"required": ["kind"], **NUMBER}, "number kind", "kind number"),
+    ],
+)
+def test_what_is_listed_under_if_or_not_comes_where_it_is_first_listed(
+    schema: dict[str, Any], allowed: str, refused: str
+) -> None:
+    made = json_schema({"type": "object", **schema})
+    for names, expected in ((allowed, True), (refused, False)):
+        kind = "other" if "not" in schema else "card"
+        assert made.allows(json.dumps({name: kind if name == "kind" else "1" for name in names.split()})) == expected

@@ -306,6 +306,8 @@ def test_unknown_formats_are_noted_and_known_ones_asserted() -> None:
     ("schema", "place", "words"),
     [
         ({"type": "string", "nullable": True, "title": "x"}, "/nullable", "'nullable' is a keyword of OpenAPI"),
+        ({"exclusiveMinimum": True, "maximum": 1}, "/exclusiveMinimum", "the 'minimum' beside it, and there is none"),
+        ({"divisibleBy": 2}, "/divisibleBy", "it is one of draft 3"),
         (
             {"items": {"maxlength": 3}},
             "/items/maxlength",
@@ -330,11 +332,12 @@ def test_keywords_that_say_nothing_where_they_stand_are_noted(schema: dict[str, 
     assert words in note.reason
 
 
-@pytest.mark.parametrize("member", ["schema", "parameters", "json_schema", "function"])
+@pytest.mark.parametrize("member", ["schema", "parameters", "json_schema", "function", "inputSchema", "input_schema"])
 def test_an_object_around_a_schema_is_no_schema(member: str) -> None:
     wrapped = {"name": "a", "strict": True, member: {"type": "object"}}
-    with pytest.raises(SchemaError, match=f"one in its member '{member}'"):
-        read_schema(wrapped)
+    for wrapper in (wrapped, {"type": "function", **wrapped}, {"type": "json_schema", **wrapped}):
+        with pytest.raises(SchemaError, match=f"one in its member '{member}'"):
+            read_schema(wrapper)
     assert read_schema({"type": "object", **wrapped}).notes
     assert not read_schema({"name": "a", member: "b"}).notes
 

@@ -19,7 +19,7 @@ from constraints import json_schema
     [
         ({"properties": {"a": {"type": "number", "multipleOf": 0.123456789}}}, "/properties/a/multipleOf"),
         ({"items": {"not": {"multipleOf": 0.987654321}}}, "/items/not/multipleOf"),
-        ({"type": "array", "minItems": 50_000, "maxItems": 60_000}, "/maxItems"),
+        ({"type": "array", "minItems": 250_000, "maxItems": 300_000}, "/maxItems"),
         ({"allOf": [{"minProperties": 100_000}, {"minProperties": 2_000}]}, "/allOf/0/minProperties"),
         ({"contains": {"type": "null"}, "minContains": 70_000}, "/contains"),
     ],
@@ -229,3 +229,21 @@ def test_plain_arrays_may_be_longer_than_those_with_variants() -> None:
     assert not made.accepts(json.dumps({"tokens": items}).encode())
     named = {str(number): {"id": number} for number in range(10_001)}
     assert not made.accepts(json.dumps({"by_name": named}).encode())
+
+
+def test_long_arrays_are_counted_item_by_item() -> None:
+    assert json_schema({"type": "array", "items": {"type": "integer"}, "maxItems": 65_535}).allows("[1, 2]")
+    for least in (0, 2):
+        unique = {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "maxItems": 2_000}
+        assert json_schema({**unique, "minItems": least}).unique_arrays() is not None
+    few = {"type": "integer", "minimum": 0, "maximum": 99}
+    with pytest.raises(UnsupportedSchema, match="more items than there may be different values"):
+        json_schema({"type": "array", "items": few, "uniqueItems": True, "minItems": 101, "maxItems": 2_000})
+
+
+def test_too_many_orders_have_a_place() -> None:
+    names = [f"q{number}" for number in range(15)]
+    needs = {name: [names[(4 * number + 1) % 15]] for number, name in enumerate(names)}
+    inner = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "dependentRequired": needs}
+    with pytest.raises(LimitExceeded, match=r"too many orders .* \(at /properties/x/items\)"):
+        json_schema({"properties": {"x": {"items": inner}}}, property_order="any")

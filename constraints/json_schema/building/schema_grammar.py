@@ -78,8 +78,9 @@ def schema_grammar(layout: Layout) -> SchemaGrammar:
     except LimitExceeded as error:
         if order == "any-if-cheap" and error.limit != "seconds":
             raise
-        value = None if order == "any" and error.limit != "seconds" else attempts.builder.value_at_hand
-        raise too_large(error, document, attempts.builder.plans.text_at_hand, value) from None
+        text, value = attempts.builder.plans.text_at_hand, attempts.builder.value_at_hand
+        is_in_any_order = order == "any" and error.limit != "seconds"
+        raise too_large(error, document, text, value, is_in_any_order=is_in_any_order) from None
     builder = attempts.builder
 
     def is_empty(formula: Formula) -> bool:

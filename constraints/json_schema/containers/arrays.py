@@ -37,6 +37,8 @@ from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCo
 
 # The most places with items of their own in a plain array, and the most statements about all of these items.
 _MOST_PLAIN = 100_000
+# The most items that must be there and are looked at one by one.
+_MOST_NEEDED = 100
 
 
 def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray | DifferentItems | ArrayAutomaton:
@@ -221,6 +223,14 @@ class ArrayAutomaton(ByMoves):
         vector, self.unique = remembered(vector, Distinctness(expansion.outlines))
         self.vector: Vector = Substitution(_simplified).all(vector)
         self.start: State = self.vector
+
+    @property
+    def needed(self) -> list[Formula] | None:
+        """What the items that must be there must satisfy, if the array may end after any number of further ones; None
+        if that is not plain."""
+        said = _said(self.vector[0])
+        is_plain = len(self.vector) == 1 and not said.rest and said.low <= _MOST_NEEDED
+        return [said.at(place) for place in range(said.low)] if is_plain else None
 
     def moves(self, state: State) -> Sequence[Move]:
         """Return the only move: an item."""

@@ -6,7 +6,8 @@
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 only elsewhere, as in `required`; names that the schema does not list come last. If variants list different names, all
 lists are merged into one order that agrees with each of them. If there is none (one variant lists x before y, another y
-before x), each variant has an order of its own, in which the names that only others list come after its own.
+before x), each variant has an order of its own, in which the names that only others list come after its own. Names that
+are listed only under `if` or `not` come where the schema first lists them, as far as the other lists allow it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import pairwise
 from math import prod
 
 from constraints.json_schema.containers.automaton import Vector
-from constraints.json_schema.formulas.connectives import And, Formula, Or, conjunction, disjunction, statements
+from constraints.json_schema.formulas.connectives import And, Formula, Never, Or, conjunction, disjunction, statements
 from constraints.json_schema.formulas.statements import Members, StringIn
 from constraints.recursion import Task, run
 
@@ -51,7 +52,11 @@ def tracks(vector: Vector) -> list[Track]:
     others = [name for name in names_in(vector) if name not in listed]
     lists = list(dict.fromkeys(names for found in variants for names, _ in found if names))
     order = lists[0] if len(lists) == 1 else _merged(lists, listed)
+    if order is not None and others:
+        first = _by_first_list(vector, listed)
+        order = _merged([*lists, *((name,) for name in first if name not in listed)], first)
     if order is not None:
+        others = [name for name in others if name not in order]
         return [Track((*order, *others), vector)]
     groups: list[list[tuple[str, ...]]] = []
     for names in lists:
@@ -70,6 +75,16 @@ def tracks(vector: Vector) -> list[Track]:
         parts = tuple(disjunction(part for names, part in found if names in meant) for found in variants)
         found_tracks.append(Track((*own, *rest), parts))
     return found_tracks
+
+
+def _by_first_list(vector: Vector, listed: Iterable[str]) -> dict[str, None]:
+    """Return the names of members that some formula constrains, negated or not, in the order in which they are first
+    listed; a required name is a negated one that no value may have."""
+    members = (part for formula in vector for part in statements(formula) if isinstance(part, Members))
+    constrained = (
+        part.names.texts for part in members if type(part.names) is StringIn and type(part.value) is not Never
+    )
+    return dict.fromkeys((*(name for texts in constrained for name in sorted(texts)), *listed))
 
 
 def names_in(vector: Vector) -> tuple[str, ...]:

@@ -101,6 +101,9 @@ class Supply:
 
     def runs_out(self, automaton: ArrayAutomaton) -> bool:
         """Return whether items may leave no way to the end of an array; True unless it is known that none do."""
+        needed = automaton.needed
+        if needed is not None and all(self.values(item) > place for place, item in enumerate(needed)):
+            return False
         steps = self.steps(automaton)
         return steps is None or self._lacks(automaton, steps)
 

@@ -6,7 +6,8 @@
                                                none has variants, the place of that array or object
     largest_count(document)                    the keyword with the largest count
 
-Where no keyword can be named, as for too many names in any order, the error stays as it is.
+Too many names in any order are the fault of the order: that error stays a `LimitExceeded`, with the object's place.
+Where nothing can be named, an error stays as it is.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ _LARGE = 1_000
 
 
 def too_large(
-    error: LimitExceeded, document: SchemaDocument, text: Formula | None, value: Formula | None
+    error: LimitExceeded,
+    document: SchemaDocument,
+    text: Formula | None,
+    value: Formula | None,
+    *,
+    is_in_any_order: bool = False,
 ) -> LimitExceeded | UnsupportedSchema:
     """Return an error that names the keyword, or the error itself if there is no keyword to name.
 
@@ -44,16 +50,19 @@ def too_large(
         error: the limit that was passed.
         document: the schema.
         text: the formula of the number or string that was too large, if one was.
-        value: the formula of the array or object that was too large, if its variants may be the reason.
+        value: the formula of the array or object that was too large, if one was.
+        is_in_any_order: whether members come in any order, so that this order may be the reason, and not variants.
     """
     pointer = (
         _heaviest(document, _sizes(text)) if text is not None else _count(document, ItemCount, MemberCount, Contains)
     )
-    if pointer is None and value is not None:
+    if pointer is None and value is not None and not is_in_any_order:
         variants: dict[Formula, int] = {part: len(part.parts) for part in _variants(document, value)}
         pointer = _heaviest(document, variants or _about_its_parts(document, value))
     if pointer is None:
         place = None if value is None or error.limit == "seconds" else _common_place(document, value)
+        if place is not None and is_in_any_order:
+            return LimitExceeded(f"{error} (at {place or 'the root'})", limit=error.limit)
         return error if place is None else UnsupportedSchema(str(error), pointer=place)
     if error.limit == "seconds":
         return LimitExceeded(f"{error}; it was at {pointer}, keyword {_keyword(pointer)!r}", limit=error.limit)

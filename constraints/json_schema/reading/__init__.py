@@ -26,6 +26,7 @@ def read_schema(
     draft: Draft | Literal["auto"] = "auto",
     resolver: Resolver | None = None,
     skip: frozenset[str] = frozenset(),
+    any_of: frozenset[str] = frozenset(),
 ) -> SchemaDocument:
     """Read a JSON Schema.
 
@@ -35,6 +36,7 @@ def read_schema(
             together with what older drafts wrote differently; so is one with an unknown `$schema`, with a note.
         resolver: returns the schema at an absolute URI. The drafts' metaschemas need none.
         skip: JSON pointers of keywords to leave out; each is noted.
+        any_of: JSON pointers of each `oneOf` to read as `anyOf`.
 
     Raises:
         SchemaError: a keyword has an invalid value, a reference has no target, or the object is no schema but has one
@@ -45,11 +47,11 @@ def read_schema(
     if wrapping := wrapper_of(schema):
         raise SchemaError(f"this is no schema but has one in its member {wrapping!r}: pass that", pointer="")
     library = Library(schema, None if draft == "auto" else DIALECTS[draft], resolver)
-    reader = Reader(library, skip, dynamic=False)
+    reader = Reader(library, skip, any_of, dynamic=False)
     try:
         root = reader.root()
     except DynamicReference:
-        reader = Reader(library, skip, dynamic=True)
+        reader = Reader(library, skip, any_of, dynamic=True)
         root = reader.root()
     notes = (*library.notes, *reader.notes)
     return SchemaDocument(root, reader.definitions, library.root.dialect.draft, reader.places, notes)

@@ -105,7 +105,9 @@ UNDECLARED: Final = SchemaDialect("draft2020-12", _ANY_DRAFT, ("$id", "id"), con
 
 _BY_NORMAL_NAME: Final = {keyword.lower(): keyword for keyword in _ANY_DRAFT}
 # Members in which APIs pass a schema, beside its name.
-_WRAPPING: Final = ("schema", "parameters", "json_schema", "function")
+_WRAPPING: Final = ("schema", "parameters", "json_schema", "function", "inputSchema", "input_schema")
+# What `type` is in such wrappers.
+_TYPES_OF_WRAPPERS: Final = ("function", "json_schema")
 # The least similarity (`difflib`) of a misspelled keyword to the right one, and the keywords long enough to compare.
 _ALIKE: Final = 0.75
 _LONG: Final = tuple(name for name in _BY_NORMAL_NAME if len(name) > 3)
@@ -137,6 +139,8 @@ def unknown_meaning(keyword: str, value: Any, draft: Draft) -> str | None:
         return "'nullable' is a keyword of OpenAPI and not of JSON Schema; add 'null' to the types"
     if keyword in ("minContains", "maxContains"):  # read with `contains`
         return f"{draft} has no keyword {keyword!r}" if draft in ("draft4", "draft6", "draft7") else None
+    if keyword in ("disallow", "divisibleBy"):
+        return f"{draft} has no keyword {keyword!r}; it is one of draft 3"
     meant = _meant(keyword)
     if meant is not None:
         return f"{draft} has no keyword {keyword!r}" + (f"; {meant!r} is one" if meant != keyword else "")
@@ -159,8 +163,11 @@ def _meant(keyword: str) -> str | None:
 
 def wrapper_of(schema: Any) -> str | None:
     """Return the name of the member that holds the schema if an object only wraps one, as tools and response formats of
-    OpenAI's API do; None if the object may be a schema itself."""
-    if not isinstance(schema, dict) or any(keyword in _ANY_DRAFT for keyword in schema):
+    APIs do; None if the object may be a schema itself."""
+    if not isinstance(schema, dict):
+        return None
+    known = [name for name in schema if name in _ANY_DRAFT]
+    if known and not (known == ["type"] and schema["type"] in _TYPES_OF_WRAPPERS):
         return None
     return next((name for name in _WRAPPING if isinstance(schema.get(name), dict)), None)
 

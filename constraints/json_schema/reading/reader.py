@@ -37,11 +37,13 @@ class Reader:
     """One pass over a schema.
 
     Attributes:
+        any_of: the places of each `oneOf` that is read as `anyOf`.
         definitions, places, notes: those of the document.
     """
 
-    def __init__(self, library: Library, skip: frozenset[str], dynamic: bool) -> None:
+    def __init__(self, library: Library, skip: frozenset[str], any_of: frozenset[str], dynamic: bool) -> None:
         self._library, self._skip, self._dynamic = library, skip, dynamic
+        self.any_of = any_of
         self.definitions: dict[Hashable, Formula] = {}
         self.places: dict[Formula, str] = {}
         self.notes: dict[Note, None] = {}

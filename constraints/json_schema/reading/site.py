@@ -151,7 +151,13 @@ def wrong_name(names: Iterable[object]) -> str | None:
 
 
 class Reading(Protocol):
-    """The reader, as handlers see it."""
+    """The reader, as handlers see it.
+
+    Attributes:
+        any_of: the places of each `oneOf` that is read as `anyOf`.
+    """
+
+    any_of: frozenset[str]
 
     def read(self, schema: Any, place: str, resource: Resource, scope: Scope) -> Formula | Task[Formula]:
         """Read a schema: at once, or as a task if it contains schemas."""

@@ -21,6 +21,8 @@ def any_of(site: Site, value: Any) -> Task[Formula]:
 def one_of(site: Site, value: Any) -> Task[Formula]:
     """Require one part, and none of the others that may hold as well; a part that is listed twice never holds."""
     parts = yield from _parts(site, value, "oneOf")
+    if site.at("oneOf") in site.reading.any_of:
+        return disjunction(parts)
     compatible = site.reading.compatible(parts)
     return disjunction(
         conjunction([part, *(negation(parts[j]) for j in others)]) if others else part

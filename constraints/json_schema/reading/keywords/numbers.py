@@ -23,11 +23,22 @@ def maximum(site: Site, value: Any) -> Formula:
 
 
 def exclusive_minimum(site: Site, value: Any) -> Formula:
-    return TRUE if isinstance(value, bool) else Minimum(_number(site, "exclusiveMinimum", value), True)
+    if isinstance(value, bool):
+        return _flag(site, "exclusiveMinimum", "minimum", value)
+    return Minimum(_number(site, "exclusiveMinimum", value), True)
 
 
 def exclusive_maximum(site: Site, value: Any) -> Formula:
-    return TRUE if isinstance(value, bool) else Maximum(_number(site, "exclusiveMaximum", value), True)
+    if isinstance(value, bool):
+        return _flag(site, "exclusiveMaximum", "maximum", value)
+    return Maximum(_number(site, "exclusiveMaximum", value), True)
+
+
+def _flag(site: Site, keyword: str, bound: str, value: bool) -> Formula:
+    """Return what draft 4's form says by itself, which is nothing; note it if there is no bound that it is about."""
+    if value and bound not in site.schema:
+        site.reading.note(site, keyword, f"true is about the {bound!r} beside it, and there is none")
+    return TRUE
 
 
 def multiple_of(site: Site, value: Any) -> Formula:

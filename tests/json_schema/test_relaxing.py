@@ -1,0 +1,114 @@
+"""A relaxed schema allows every value that satisfies the schema."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+from automata.errors import UnsatisfiableSchema, UnsupportedSchema
+from constraints import json_schema
+
+# No automaton holds a back-reference; `re`, which jsonschema uses, does.
+TWICE = "^(a|b)\\1$"
+VALUES: list[Any] = [
+    *("", "a", "aa", "ab", "bbbbb", 1, True, None),
+    *([], ["aa"], ["ab"], ["aa", "ab"], ["aa", "bb"], [1, "aa"]),
+    *({}, {"x": "aa"}, {"x": "ab"}, {"x": 1}, {"x": "aa", "y": "ab"}, {"y": "bb"}),
+]
+
+
+DEFINITIONS: list[Any] = [
+    {"pattern": TWICE},
+    {"not": {"pattern": TWICE}},
+    {"properties": {"x": {"pattern": TWICE}}},
+    {"maxLength": 1},
+]
+
+
+def random_schema(rng: random.Random, depth: int) -> Any:
+    if depth == 0:
+        leaves: list[Any] = [True, {"pattern": TWICE}, {"type": "string"}, {"maxLength": 1}, {"minLength": 2}]
+        return rng.choice([*leaves, {"type": "string", "pattern": TWICE}, {"$ref": "#/$defs/d"}])
+
+    def inner() -> Any:
+        return random_schema(rng, depth - 1)
+
+    return rng.choice(
+        [
+            lambda: {"not": inner()},
+            lambda: {"oneOf": [inner(), inner()]},
+            lambda: {"anyOf": [inner(), inner()]},
+            lambda: {"allOf": [inner(), inner()]},
+            lambda: {"if": inner(), "then": inner(), "else": inner()},
+            lambda: {"properties": {"x": inner(), "y": inner()}},
+            lambda: {"properties": {"x": inner()}, "additionalProperties": inner()},
+            lambda: {"items": inner()},
+            lambda: {"contains": inner(), "maxContains": 1},
+            lambda: {"properties": {"x": inner()}, "unevaluatedProperties": inner()},
+            inner,
+        ]
+    )()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_schema_allows_it_allows_relaxed(seed: int) -> None:
+    rng, relaxed, refused = random.Random(seed), 0, 0
+    for _ in range(120):
+        schema = random_schema(rng, 3)
+        if not isinstance(schema, dict):
+            continue
+        schema = {**schema, "$defs": {"d": rng.choice(DEFINITIONS)}}
+        validator = jsonschema.Draft202012Validator(schema)
+        valid = [value for value in VALUES if validator.is_valid(value)]
+        try:
+            made = json_schema(schema, unsupported="relax")
+        except UnsatisfiableSchema:
+            assert not valid, schema
+            continue
+        except UnsupportedSchema:
+            refused += 1
+            continue
+        relaxed += bool(made.dropped)
+        for value in valid:
+            assert made.allows(json.dumps(value)), (schema, value)
+    assert relaxed > 20
+    assert refused < relaxed
+
+
+def test_what_is_left_out_is_listed() -> None:
+    def dropped(schema: Any) -> list[str]:
+        return [note.pointer for note in json_schema(schema, unsupported="relax").dropped]
+
+    twice = {"type": "string", "pattern": TWICE}
+    assert dropped({"not": {"allOf": [twice]}}) == ["/not"]
+    assert dropped({"oneOf": [twice, {"maxLength": 1}]}) == ["/oneOf", "/oneOf/0/pattern"]
+    assert dropped({"contains": twice, "maxContains": 1}) == ["/contains"]
+    by_reference = {"not": {"$ref": "#/$defs/d"}, "items": {"$ref": "#/$defs/d"}, "$defs": {"d": twice}}
+    assert dropped(by_reference) == ["/not", "/$defs/d/pattern"]
+    # A property may have the name of a keyword.
+    assert dropped({"properties": {"not": twice}}) == ["/properties/not/pattern"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "keyword"),
+    [
+        (
+            {"patternProperties": {TWICE: {"type": "integer"}}, "additionalProperties": False},
+            f"/patternProperties/{TWICE}",
+            "patternProperties",
+        ),
+        (
+            {"if": {"pattern": TWICE}, "then": {"minLength": 3}, "unevaluatedProperties": False},
+            "/if/pattern",
+            "pattern",
+        ),
+    ],
+)
+def test_where_less_would_allow_less_the_error_is_raised(schema: Any, pointer: str, keyword: str) -> None:
+    with pytest.raises(UnsupportedSchema) as error:
+        json_schema(schema, unsupported="relax")
+    assert (error.value.pointer, error.value.keyword) == (pointer, keyword)
