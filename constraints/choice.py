@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf, log
+from math import exp, fsum, inf, log
+from numbers import Real
 
 import numpy as np
 
@@ -28,8 +29,8 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
             negative logarithm of its share, and is subtracted from the logits (`Expr.weighted`).
 
     Raises:
-        TypeError: the argument is a single text, or a value is not text.
-        ValueError: there are no texts, or a count is not a finite number greater than 0.
+        TypeError: the argument is a single text, a value is not text, or a count is not a number.
+        ValueError: there are no texts, one has half of a surrogate pair, or a count is not finite or not above 0.
     """
     if is_fst(texts):
         raise wrong_type("several texts", texts)
@@ -43,15 +44,23 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
     options = frozenset(texts)
     if not options:
         raise ValueError("a choice needs at least one text")
-    return _by_counts(texts) if isinstance(texts, Mapping) else strings(options)
+    try:
+        return _by_counts(texts) if isinstance(texts, Mapping) else strings(options)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half of a surrogate pair is not text: {error.object!r}") from None
 
 
 def _by_counts(counts: Mapping[str, float]) -> Expr:
     """Return the prefix tree of the texts; each text ends with its cost."""
     for text, count in counts.items():
-        if not isinstance(count, int | float) or not 0 < count < inf:
-            raise ValueError(f"the count of {text!r} is {count!r}, and counts are above 0")
-    total = log(sum(counts.values()))
+        if not isinstance(count, Real):
+            raise TypeError(f"the count of {text!r} is {count!r}, and counts are int or float")
+        if not 0 < count < inf:
+            raise ValueError(f"the count of {text!r} is {count!r}, and counts are finite and above 0")
+    # Counts may be beyond all floats, and so may their sum.
+    logs = [log(count) for count in counts.values()]
+    most = max(logs)
+    total = most + log(fsum(exp(each - most) for each in logs))
     arcs, epsilon, costs = list[int](), list[int](), list[float]()
     # State 0 is the root and 1 the end; `path` holds the states along the previous word.
     num_states, path, before = 2, [0], b""

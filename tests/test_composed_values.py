@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple
 
@@ -314,3 +315,41 @@ def test_texts_of_large_constraints_are_read() -> None:
     calls = constraints.tool_calls([("f", large.schema)], format="hermes")
     text = '<tool_call>\n{"name": "f", "arguments": {"x": "a"}}\n</tool_call>'
     assert [call.arguments for call in calls.parse(text)] == [{"x": "a"}]
+
+
+def test_long_texts_with_end_markers_are_divided_in_time_proportional_to_their_length() -> None:
+    tagged = triggered({"<a>": (".*", "</a>")})
+    took = []
+    for number in (500, 4_000):
+        began = time.thread_time()
+        assert len(tagged.parse("<a>x</a>" * number)) == number
+        took.append(time.thread_time() - began)
+    assert took[1] < 32 * took[0]  # eight times as long a text; the square would be 64
+
+
+def test_many_alternatives_joined_one_by_one_are_read() -> None:
+    joined: Any = integer()
+    for number in range(900):
+        joined |= f"x{number}"
+    assert [joined.parse(text) for text in ("5", "x0", "x899")] == [5, "x0", "x899"]
+
+
+def test_texts_of_what_is_composed_too_deeply_are_not_read() -> None:
+    deep: Any = integer()
+    for _ in range(400):
+        deep = sequence(deep, "a?")
+    with pytest.raises(TextNotAllowed, match="composed too deeply"):
+        deep.parse("5aa")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "error", "message"),
+    [
+        ({"at_least": -1}, ValueError, "`at_least` is not negative, as -1 is"),
+        ({"at_least": 2, "at_most": 1}, ValueError, "`at_most` is 1, which is less than `at_least`, 2"),
+        ({"at_most": "1"}, TypeError, "`at_most` is a number of parts, not '1'"),
+    ],
+)
+def test_bounds_of_parts_are_named(bounds: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        triggered({"<a>": "b"}, **bounds)

@@ -232,7 +232,7 @@ def test_mistakes_are_said() -> None:
     for markers in ({}, {"": "a"}):
         with pytest.raises(ValueError, match="marker"):
             constraints.triggered(markers)
-    with pytest.raises(ValueError, match="between 2 and 1"):
+    with pytest.raises(ValueError, match="`at_most` is 1, which is less than `at_least`, 2"):
         constraints.triggered({"<": "a"}, at_least=2, at_most=1)
     work = Work()
     stacked: Any = TREE.to_automaton(work)

@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -331,7 +332,7 @@ def test_a_lexicon_of_many_words_is_minimal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "message"), [({"a": 0}, "count of 'a' is 0"), ({"a": -1.0}, "counts are above 0"), ({}, "at least one")]
+    ("counts", "message"), [({"a": 0}, "count of 'a' is 0"), ({"a": -1.0}, "finite and above 0"), ({}, "at least one")]
 )
 def test_counts_that_are_none_are_refused(counts: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -380,3 +381,20 @@ def test_parts_without_weights_count_once_however_they_are_grouped() -> None:
     assert compile_weighted(rest | ex.literal("b").weighted(1, "log")).weight(b"b") == pytest.approx(
         1 - math.log(2), abs=1e-6
     )
+
+
+@pytest.mark.parametrize(
+    "counts", [{"a": 10**400, "b": 3 * 10**400}, {"a": 4e307, "b": 1.2e308}, {"a": 1e-320, "b": 3e-320}]
+)
+def test_counts_may_be_beyond_all_floats(counts: dict[str, float]) -> None:
+    names = compile_weighted(choice(counts))
+    assert [names.weight(text) for text in "ab"] == pytest.approx([math.log(4), math.log(4 / 3)], rel=1e-2)
+
+
+def test_what_is_no_count_or_no_text_is_named() -> None:
+    for count in (Decimal("1.5"), "1"):
+        wrong: Any = {"a": count}
+        with pytest.raises(TypeError, match="counts are int or float"):
+            choice(wrong)
+    with pytest.raises(ValueError, match=r"half of a surrogate pair is not text: 'x.ud800'"):
+        choice(["x\ud800"])

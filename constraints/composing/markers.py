@@ -170,7 +170,9 @@ def triggered(
     markers = [_marker(marker) for marker in triggers]
     _check(markers)
     free, switches = _Free(markers), []
-    at_least, at_most = index(at_least), None if at_most is None else index(at_most)
+    at_least, at_most = _bound("at_least", at_least), None if at_most is None else _bound("at_most", at_most)
+    if at_most is not None and at_most < at_least:
+        raise ValueError(f"`at_most` is {at_most}, which is less than `at_least`, {at_least}")
     for number, (name, one) in enumerate(triggers.items()):
         constraint, end = _with_end(name, one)
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
@@ -179,6 +181,17 @@ def triggered(
         shown = partial(_marked, name if isinstance(name, str) else _shown(name))
         switches.append(Switch(before, EPSILON if own else markers[number], constraint, ending, shown))
     return among_text(switches, free.text, at_least, at_most)
+
+
+def _bound(name: str, value: int) -> int:
+    """Return a number of constrained parts as an int, from any integer type."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"`{name}` is a number of parts, not {value!r}") from None
+    if number < 0:
+        raise ValueError(f"`{name}` is not negative, as {value} is")
+    return number
 
 
 def among_text(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int | None) -> Composed[tuple[Any, ...]]:

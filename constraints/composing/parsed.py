@@ -168,7 +168,17 @@ class Composed(Parsed[T_co]):
         """Return the value of a text; the function that made the constraint documents it. See `Parsed.parse`."""
         if not self.allows(text):
             raise TextNotAllowed("the constraint does not allow the text", text)
-        return self._read(text)
+        try:
+            return self._read(text)
+        except RecursionError:
+            raise TextNotAllowed("the constraint is composed too deeply for its texts to be read", text) from None
+
+    @property
+    def alternatives(self) -> list[Parsed[Any]]:
+        """The alternatives of a constraint made by `|`; otherwise the constraint alone."""
+        if isinstance(self._read, partial) and self._read.func is first_value:
+            return [*self._read.args[0]]
+        return [self]
 
     @cached_property
     def readable(self) -> Readable:
@@ -305,7 +315,8 @@ def _alternatives(left: Composable, right: Composable) -> Parsed[Any]:
     united = first.united(second)
     if united is not None:
         return united
-    return composed(either([part_of(first), part_of(second)]), partial(first_value, [first, second]))
+    each = [one for side in (first, second) for one in (side.alternatives if isinstance(side, Composed) else [side])]
+    return composed(either([part_of(first), part_of(second)]), partial(first_value, each))
 
 
 def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:

@@ -57,9 +57,11 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
 
     def moves(node: Node, begin: int) -> Iterator[tuple[Edge, int, int]]:
         for edge in edges(node):
-            found = [at for at in ends(edge.constraint.as_part.readable, written, begin) if _is_boundary(written, at)]
-            for at in found if edge.is_shortest_first else reversed(found):
-                yield edge, begin, at
+            places = ends(edge.constraint.as_part.readable, written, begin)
+            # The shortest text is found without reading on.
+            for at in places if edge.is_shortest_first else reversed(list(places)):
+                if _is_boundary(written, at):
+                    yield edge, begin, at
 
     path: list[tuple[Edge, int, int]] = []
     seen = {(start, 0)}

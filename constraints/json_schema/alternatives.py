@@ -115,7 +115,7 @@ class JsonTexts(Parsed[T_co]):
             ("integers", self.layout.integers, other.layout.integers),
         ):
             if left != right:
-                raise ValueError(f"alternatives have one {what}, and not {left!r} and {right!r}")
+                raise ValueError(f"alternatives are read with the same `{what}`, and not with {left!r} and {right!r}")
         return Alternatives([*_members(self), *_members(other)])
 
 

@@ -67,7 +67,8 @@ def decimal(
         negative = written if nearest else difference(written, _ZERO)
     value = Value(alternation(positive, negative), Decimal)
     if least is not None and greatest is not None and compile_expr(value.expr).is_empty:
-        raise ValueError(f"no decimal number with {places} places lies between {low} and {high}")
+        what = "decimal number" if places is None else f"decimal number with {places} places"
+        raise ValueError(f"no {what} lies between {low} and {high}")
     return value
 
 

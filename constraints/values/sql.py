@@ -90,7 +90,7 @@ def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:
         if len({name.lower() for name in names}) < len(names):
             raise ValueError(f"two {what} have the same name")
         for name in names:
-            if not name or any(ord(character) < 0x20 for character in name):
+            if not name or any(character < " " or "\ud800" <= character <= "\udfff" for character in name):
                 raise ValueError(f"{name!r}, among the {what}, is not a name")
 
 
@@ -151,12 +151,14 @@ def _aggregate(column: Expr) -> Expr:
 
 
 def _condition(column: Expr, depth: int) -> Expr:
-    """Return predicates joined by AND and OR."""
-    unit = _predicate(column)
-    if depth:
-        unit = alternation(unit, concat("(", _condition(column, depth - 1), ")"))
-    unit = concat(repeat(concat(*_words("NOT")), 0, 1), unit)
-    return delimited_list(unit, concat(_SPACE, alternation(_word("AND"), _word("OR")), _SPACE))
+    """Return predicates joined by AND and OR, in up to `depth` pairs of parentheses."""
+    negated, predicate = repeat(concat(*_words("NOT")), 0, 1), _predicate(column)
+    joining = concat(_SPACE, alternation(_word("AND"), _word("OR")), _SPACE)
+    condition = delimited_list(concat(negated, predicate), joining)
+    for _ in range(depth):
+        unit = alternation(predicate, concat("(", condition, ")"))
+        condition = delimited_list(concat(negated, unit), joining)
+    return condition
 
 
 def _predicate(column: Expr) -> Expr:

@@ -93,5 +93,5 @@ def test_mistakes_are_errors() -> None:
     for wrong in (0, "3", 1.5):
         with pytest.raises(ValueError, match=f"max_digits is at least 1, or None, not {wrong!r}"):
             json_schema({}, max_digits=wrong)
-    with pytest.raises(ValueError, match="alternatives have one max_digits, and not 3 and None"):
+    with pytest.raises(ValueError, match="the same `max_digits`, and not with 3 and None"):
         json_schema({"type": "integer"}, max_digits=3) | json_schema({"type": "null"})

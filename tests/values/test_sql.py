@@ -193,3 +193,9 @@ def test_every_keyword_of_sqlite_is_written_in_quotes(database: sqlite3.Connecti
             assert word in _KEYWORDS
         finally:
             database.execute(f"DROP TABLE IF EXISTS temp.{quoted(word)}")
+
+
+def test_a_depth_of_any_size_is_made_and_names_are_text() -> None:
+    assert sql_select({"t": ["a"]}, depth=3_000).expr.size > 100_000
+    with pytest.raises(ValueError, match="among the columns of 't', is not a name"):
+        sql_select({"t": ["a\ud800"]})

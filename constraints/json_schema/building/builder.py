@@ -48,7 +48,7 @@ from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
 
 # The most states of all rules of a schema, by their weight.
-MAX_STATES = 280_000
+MAX_STATES = 240_000
 # With up to this many variants of a rule, less work is spent on telling them apart before they have rules of their own.
 FEW_VARIANTS = 32
 # The most work on variants with "any-if-cheap", not counting that on objects in any order. If it is not enough, all

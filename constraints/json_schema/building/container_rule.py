@@ -28,7 +28,7 @@ from constraints.json_schema.strings import counted_language
 from constraints.json_schema.strings.spelling import encodable, plain_name
 
 # The weight of a state of a container that is not plain, towards the most states of a schema.
-STATE_WEIGHT = 4
+STATE_WEIGHT = 8
 
 # How to read the values of several formulas that exclude each other. Some are texts of a language, which comes with the
 # place of its formula. The others are read by rules: the opening bracket or quote, the number of the rule after it, and
