@@ -140,7 +140,7 @@ def test_a_schema_reads_its_texts() -> None:
 
 
 def test_alternatives_are_written_alike() -> None:
-    with pytest.raises(ValueError, match="one whitespace, and not 'default' and 'compact'"):
+    with pytest.raises(ValueError, match="the same `whitespace`, and not with 'default' and 'compact'"):
         typed(Leaf) | typed(Node, whitespace="compact")
     with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
         constraints.json_schema({}) | constraints.json_schema({}, property_order="any")

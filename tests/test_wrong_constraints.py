@@ -74,7 +74,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: choice(Color), TypeError, "<Color.RED: 'red'> is not text"),
     (lambda: choice([None]), TypeError, "None is not text"),
     (lambda: choice([["a"]]), TypeError, r"\['a'\] is not text"),
-    (lambda: choice({"a": "x"}), ValueError, "the count of 'a' is 'x'"),
+    (lambda: choice({"a": "x"}), TypeError, "the count of 'a' is 'x'"),
     # Parts of texts
     (lambda: constraints.text_until(integer()), TypeError, "its attribute `expr` is an expression"),
     (lambda: substring_of(["a"]), TypeError, r"substrings are those of a text, not \['a'\]"),
@@ -170,7 +170,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: after(parse("a*"), "b"), ValueError, r"a marker is not the empty text, as a\* may be"),
     (lambda: triggered({"a": ("b", None)}), TypeError, r"after the marker 'a' comes .*, not \('b', None\)"),
     (lambda: triggered({"a": ("b",)}), TypeError, "after the marker 'a' comes a constraint, or a pair"),
-    (lambda: triggered({"a": "b"}, at_least=1.5), TypeError, "'float' object cannot be interpreted as an integer"),
+    (lambda: triggered({"a": "b"}, at_least=1.5), TypeError, "`at_least` is a number of parts, not 1.5"),
     (lambda: triggered(["<date>"]), TypeError, r"triggers are a dict, \{marker: \(constraint, end\)\}"),
 ]
 

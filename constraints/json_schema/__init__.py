@@ -7,6 +7,7 @@ numbers/ strings/  formulas about scalars   -> regular languages of their spelli
 containers/        formulas about arrays and objects -> automata over items and members, by derivatives
 building/          all of these             -> a visibly pushdown grammar, which `tokenfst.compile` takes
 alternatives       one schema or another   -> what all JSON texts share, and their union
+relaxing           what to leave out where a keyword cannot be honoured
 explaining/        errors that name the keyword at fault
 """
 

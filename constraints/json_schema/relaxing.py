@@ -29,7 +29,7 @@ _NAMED: Final = frozenset(
 # These depend on what other keywords say about a value, so with fewer of those they hold for fewer values.
 _DEPENDENT: Final = ("unevaluatedProperties", "unevaluatedItems")
 _SOURCES: Final = frozenset(["if", "contains", "patternProperties", "properties", "items", "prefixItems"])
-_AS_ANY_OF: Final = "two alternatives may hold, since what tells them apart is left out"
+_AS_ANY_OF: Final = "it is read as anyOf, since without what is left out two alternatives may hold"
 
 
 def relaxed(schema: Any, error: UnsupportedSchema) -> list[Note]:
