@@ -142,7 +142,7 @@ def test_a_schema_reads_its_texts() -> None:
 def test_alternatives_are_written_alike() -> None:
     with pytest.raises(ValueError, match="the same `whitespace`, and not with 'default' and 'compact'"):
         typed(Leaf) | typed(Node, whitespace="compact")
-    with pytest.raises(ValueError, match="one property_order, and not 'schema' and 'any'"):
+    with pytest.raises(ValueError, match="the same `property_order`, and not with 'schema' and 'any'"):
         constraints.json_schema({}) | constraints.json_schema({}, property_order="any")
     with pytest.raises(ValueError, match="two alternatives begin alike"):
         (typed(Tree) | "{x").parse("{x")
