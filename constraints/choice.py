@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import exp, fsum, inf, log
-from numbers import Real
 
 import numpy as np
 
@@ -53,7 +52,7 @@ def choice(texts: Iterable[str] | Mapping[str, float]) -> Expr:
 def _by_counts(counts: Mapping[str, float]) -> Expr:
     """Return the prefix tree of the texts; each text ends with its cost."""
     for text, count in counts.items():
-        if not isinstance(count, Real):
+        if not isinstance(count, int | float | np.number):
             raise TypeError(f"the count of {text!r} is {count!r}, and counts are int or float")
         if not 0 < count < inf:
             raise ValueError(f"the count of {text!r} is {count!r}, and counts are finite and above 0")

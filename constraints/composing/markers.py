@@ -190,7 +190,7 @@ def _bound(name: str, value: int) -> int:
     except TypeError:
         raise TypeError(f"`{name}` is a number of parts, not {value!r}") from None
     if number < 0:
-        raise ValueError(f"`{name}` is not negative, as {value} is")
+        raise ValueError(f"`{name}` must be at least 0, not {value}")
     return number
 
 

@@ -21,7 +21,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt
 from automata.compile.compiler import compile_expr
 from automata.drawing import shown
-from automata.errors import EmptyLanguage, NondeterministicGrammar, TextNotAllowed, UnsupportedSchema
+from automata.errors import EmptyLanguage, LimitExceeded, NondeterministicGrammar, TextNotAllowed, UnsupportedSchema
 from automata.expressions import EMPTY, Expr, literal
 from automata.limits import Work, current_work
 from automata.pushdown.automaton import PushdownAutomaton
@@ -165,13 +165,18 @@ class Composed(Parsed[T_co]):
         return None if self._part.called else self._part.expr
 
     def parse(self, text: str) -> T_co:
-        """Return the value of a text; the function that made the constraint documents it. See `Parsed.parse`."""
+        """Return the value of a text; the function that made the constraint documents it.
+
+        Raises:
+            TextNotAllowed: the constraint does not allow the text.
+            LimitExceeded: constraints are nested too deeply in it for Python's stack.
+        """
         if not self.allows(text):
             raise TextNotAllowed("the constraint does not allow the text", text)
         try:
             return self._read(text)
         except RecursionError:
-            raise TextNotAllowed("the constraint is composed too deeply for its texts to be read", text) from None
+            raise LimitExceeded("the constraint is composed too deeply for its texts to be read") from None
 
     @property
     def alternatives(self) -> list[Parsed[Any]]:

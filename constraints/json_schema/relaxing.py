@@ -3,53 +3,62 @@
 Without a keyword, its schema holds for more values. But under `not` or `if`, the schema around it then holds for fewer,
 and so may `oneOf`, of which no two alternatives may hold, and `contains`, which may have a maximum. So with a keyword,
 each of these around it is left out, too; a `oneOf` is read as `anyOf` instead. A keyword is also around another one if
-a reference in it leads there.
+a reference in it leads there. Which keywords a schema has, and where references lead, is what the reader has seen.
 
-    relaxed(schema, error)     the keywords to leave out, each with the reason
-    read_as_any_of(notes)      those of them that are read as `anyOf`
+    also_left_out(dropped, seen)     what has to be left out with the keywords that were
+    read_as_any_of(notes)            those of them that are read as `anyOf`
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
-from urllib.parse import unquote
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from automata.errors import UnsupportedSchema
-from constraints.json_schema.reading.document import Note
-from constraints.json_schema.reading.resources.pointers import step
+from constraints.json_schema.reading.document import Note, ReadPlaces
 
-_NEGATING: Final = ("not", "if", "oneOf", "contains")
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-# Keywords whose values are no schemas; and those in which schemas have names.
-_DATA: Final = frozenset(["enum", "const", "default", "example", "examples"])
-_NAMED: Final = frozenset(
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"]
+_NEGATING: Final = frozenset(["not", "if", "oneOf", "contains"])
+# These depend on what other keywords say about a value; and those on which nothing depends.
+_UNEVALUATED: Final = frozenset(["unevaluatedProperties", "unevaluatedItems"])
+_ASSERTIONS: Final = frozenset(
+    [
+        *("type", "enum", "const", "not", "pattern", "format", "minLength", "maxLength"),
+        *("multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "required", "dependentRequired"),
+        "propertyNames",
+    ]
 )
-# These depend on what other keywords say about a value, so with fewer of those they hold for fewer values.
-_DEPENDENT: Final = ("unevaluatedProperties", "unevaluatedItems")
-_SOURCES: Final = frozenset(["if", "contains", "patternProperties", "properties", "items", "prefixItems"])
+# Beside these, the keywords after them hold for the items and members about which these say nothing.
+_BEFORE: Final = {
+    "properties": ("additionalProperties",),
+    "patternProperties": ("additionalProperties",),
+    "prefixItems": ("items",),
+    "items": ("additionalItems",),
+}
 _AS_ANY_OF: Final = "it is read as anyOf, since without what is left out two alternatives may hold"
 
 
-def relaxed(schema: Any, error: UnsupportedSchema) -> list[Note]:
-    """Return the keywords to leave out because one cannot be honoured, that one last.
+def also_left_out(dropped: Mapping[str, Note], seen: ReadPlaces) -> dict[str, Note]:
+    """Return the keywords to leave out because they negate what is left out, by place.
+
+    Args:
+        dropped: what is left out, by place.
+        seen: what the reader has seen of the schema without that.
 
     Raises:
-        UnsupportedSchema: the given error, if leaving it out would forbid values that satisfy the schema.
+        UnsupportedSchema: leaving a keyword out would forbid values that satisfy the schema.
     """
-    keyword, place = error.keyword or "", error.pointer
-    keywords = list(_keywords(schema))
-    around = list(_around(keywords, place))
-    dependent = any(name in _DEPENDENT for name, _, _ in keywords)
-    left_out = {keyword, *(name for name, _ in around)}
-    if not place.endswith(f"/{keyword}") or (dependent and left_out & _SOURCES):
-        raise error from None
-    reason = f"it contains what cannot be honoured: {error.reason}"
-    notes = [Note(at, name, _AS_ANY_OF if name == "oneOf" else reason) for name, at in around]
-    if any(name != "oneOf" and place.startswith(at + "/") for name, at in around):
-        return notes
-    return [*notes, Note(place, keyword, error.reason)]
+    for note in dropped.values():
+        if _is_needed(note, seen):
+            raise UnsupportedSchema(note.reason, pointer=note.pointer, keyword=note.keyword)
+    found: dict[str, Note] = {}
+    for keyword, place in seen.keywords:
+        if keyword in _NEGATING and place not in dropped:
+            inner = next((note for note in dropped.values() if _leads(place, note.pointer, seen)), None)
+            if inner is not None:
+                reason = _AS_ANY_OF if keyword == "oneOf" else f"it contains what is left out: {inner.reason}"
+                found[place] = Note(place, keyword, reason)
+    return found
 
 
 def read_as_any_of(notes: Iterable[Note]) -> frozenset[str]:
@@ -57,52 +66,30 @@ def read_as_any_of(notes: Iterable[Note]) -> frozenset[str]:
     return frozenset(note.pointer for note in notes if note.reason == _AS_ANY_OF)
 
 
-def _keywords(schema: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield each keyword in a schema, its place, and its value."""
-    waiting: list[tuple[Any, str, bool]] = [(schema, "", False)]
+def _is_needed(note: Note, seen: ReadPlaces) -> bool:
+    """Return whether other keywords would hold for fewer values without one."""
+    if note.reason == _AS_ANY_OF or note.keyword in _ASSERTIONS:
+        return False
+    if any(keyword in _UNEVALUATED for keyword, _ in seen.keywords):
+        return True
+    schema = note.pointer.rpartition("/")[0]
+    after = {f"{schema}/{name}" for name in _BEFORE.get(note.keyword, ())}
+    return any(place in after for _, place in seen.keywords)
+
+
+def _leads(outer: str, place: str, seen: ReadPlaces) -> bool:
+    """Return whether a place is within another one, or within what references there lead to."""
+    waiting, known = [outer], {outer}
     while waiting:
-        value, place, has_names = waiting.pop()
-        if isinstance(value, list):
-            waiting += [(each, f"{place}/{index}", False) for index, each in enumerate(value)]
-        elif isinstance(value, dict):
-            for name, inner in value.items():
-                at = place + step(name)
-                if not has_names:
-                    yield name, at, inner
-                if has_names or name not in _DATA:
-                    waiting.append((inner, at, not has_names and name in _NAMED))
-
-
-def _around(keywords: list[tuple[str, str, Any]], place: str) -> Iterator[tuple[str, str]]:
-    """Yield the keywords that negate what they contain and contain a place, also by references."""
-    # In a part with a URI of its own, references begin there and not at the root.
-    has_parts = any(name in ("$id", "id") and at.rpartition("/")[0] for name, at, _ in keywords)
-    references = [
-        (at, value[1:] if value.startswith("#") and not has_parts else None)
-        for name, at, value in keywords
-        if name in _REFERENCES and isinstance(value, str)
-    ]
-    for name, at, _ in keywords:
-        if name in _NEGATING and _leads(at, place, references):
-            yield name, at
-
-
-def _leads(at: str, place: str, references: list[tuple[str, str | None]]) -> bool:
-    """Return whether a place is within a keyword, or within what references in the keyword lead to."""
-    waiting, seen = [at], {at}
-    while waiting:
-        outer = waiting.pop()
-        if _is_within(place, outer):
+        at = waiting.pop()
+        if _is_within(place, at):
             return True
-        for source, target in references:
-            if _is_within(source, outer):
-                if target is None or (target and not target.startswith("/")):
-                    return True  # another document, or an anchor: it may lead anywhere
-                if (found := unquote(target)) not in seen:
-                    seen.add(found)
-                    waiting.append(found)
+        for source, target in seen.references:
+            if target not in known and _is_within(source, at):
+                known.add(target)
+                waiting.append(target)
     return False
 
 
 def _is_within(place: str, outer: str) -> bool:
-    return place == outer or place.startswith(outer + "/")
+    return place == outer or place.startswith(outer if outer.endswith("#") else outer + "/")

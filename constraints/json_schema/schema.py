@@ -38,9 +38,9 @@ from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.formulas.statements import Kind, Pattern
 from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading import read_schema
-from constraints.json_schema.reading.document import Draft, Note, Resolver, SchemaDocument
+from constraints.json_schema.reading.document import Draft, Note, ReadPlaces, Resolver, SchemaDocument
 from constraints.json_schema.reading.resources.remembering import RememberingResolver
-from constraints.json_schema.relaxing import read_as_any_of, relaxed
+from constraints.json_schema.relaxing import also_left_out, read_as_any_of
 from constraints.json_schema.strings import Spellings
 
 # What happens to a keyword that cannot be expressed exactly.
@@ -223,14 +223,16 @@ def json_schema(
         raise TypeError(f"a resolver is a function from a URI to its schema, not {type(resolver).__name__}")
     resolver = None if resolver is None else RememberingResolver(resolver)
 
+    seen = ReadPlaces() if unsupported == "relax" else None
+
     def read(skip: frozenset[str], any_of: frozenset[str] = frozenset()) -> SchemaDocument:
-        return read_schema(schema, draft=draft, resolver=resolver, skip=skip, any_of=any_of)
+        return read_schema(schema, draft=draft, resolver=resolver, skip=skip, any_of=any_of, seen=seen)
 
     def lay_out(document: SchemaDocument) -> Layout:
         return Layout(document, whitespace, property_order, spellings, max_digits, integers=integers)
 
     with Work(limits, cancellation).current(), CollectionsPaused():
-        layout, grammar, dropped = _built(schema, read, lay_out, unsupported)
+        layout, grammar, dropped = _built(schema, read, lay_out, seen)
     document = layout.document
     notes = tuple(note for note in document.notes if note.pointer not in dropped)
     left_out = tuple(dropped.values())
@@ -238,15 +240,26 @@ def json_schema(
 
 
 def _built(
-    schema: Any, read: _Read, layout_of: _LayOut, unsupported: Unsupported
+    schema: Any, read: _Read, layout_of: _LayOut, seen: ReadPlaces | None
 ) -> tuple[Layout, SchemaGrammar, dict[str, Note]]:
-    """Read a schema and build its grammar; start again without each keyword that has to be left out. Return the layout,
-    the grammar, and the keywords left out, by place."""
+    """Read a schema and build its grammar; start again without each keyword that has to be left out.
+
+    Args:
+        schema: the schema.
+        read, layout_of: read it, and lay it out.
+        seen: what `read` sees; None if nothing may be left out.
+
+    Returns:
+        The layout, the grammar, and the keywords left out, by place.
+    """
     dropped: dict[str, Note] = {}
     while True:
         try:
             any_of = read_as_any_of(dropped.values())
             layout = layout_of(read(frozenset(dropped) - any_of, any_of))
+            if seen is not None and (more := also_left_out(dropped, seen)):
+                dropped |= more
+                continue
             try:
                 grammar = schema_grammar(layout)
             except LimitExceeded as error:
@@ -256,11 +269,11 @@ def _built(
                 grammar = schema_grammar(layout)
             return layout, grammar, dropped
         except PatternError as error:
-            _leave_out(schema, _of_pattern(error, layout.document), unsupported, dropped)
+            _leave_out(_of_pattern(error, layout.document), seen, dropped)
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
-            _leave_out(schema, error, unsupported, dropped)
+            _leave_out(error, seen, dropped)
 
 
 def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:
@@ -271,12 +284,12 @@ def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:
     return kind(str(error), pointer=pointer, keyword=keyword)
 
 
-def _leave_out(schema: Any, error: SchemaError, unsupported: Unsupported, dropped: dict[str, Note]) -> None:
-    """Note the keywords that are to be left out, or raise the error."""
+def _leave_out(error: SchemaError, seen: ReadPlaces | None, dropped: dict[str, Note]) -> None:
+    """Note a keyword that is to be left out, or raise the error."""
     is_known = error.pointer in dropped or len(dropped) >= _MAX_DROPPED
-    if not isinstance(error, UnsupportedSchema) or unsupported == "error" or error.keyword is None or is_known:
+    if not isinstance(error, UnsupportedSchema) or seen is None or error.keyword is None or is_known:
         raise error from None
-    dropped |= {note.pointer: note for note in relaxed(schema, error)}
+    dropped[error.pointer] = Note(error.pointer, error.keyword, error.reason)
 
 
 def _is_empty(read: _Read, skip: frozenset[str]) -> bool:

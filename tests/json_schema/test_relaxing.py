@@ -84,13 +84,37 @@ def test_what_is_left_out_is_listed() -> None:
         return [note.pointer for note in json_schema(schema, unsupported="relax").dropped]
 
     twice = {"type": "string", "pattern": TWICE}
-    assert dropped({"not": {"allOf": [twice]}}) == ["/not"]
-    assert dropped({"oneOf": [twice, {"maxLength": 1}]}) == ["/oneOf", "/oneOf/0/pattern"]
-    assert dropped({"contains": twice, "maxContains": 1}) == ["/contains"]
+    assert dropped({"not": {"allOf": [twice]}}) == ["/not/allOf/0/pattern", "/not"]
+    assert dropped({"oneOf": [twice, {"maxLength": 1}]}) == ["/oneOf/0/pattern", "/oneOf"]
+    assert dropped({"contains": twice, "maxContains": 1}) == ["/contains/pattern", "/contains"]
     by_reference = {"not": {"$ref": "#/$defs/d"}, "items": {"$ref": "#/$defs/d"}, "$defs": {"d": twice}}
-    assert dropped(by_reference) == ["/not", "/$defs/d/pattern"]
-    # A property may have the name of a keyword.
+    assert dropped(by_reference) == ["/$defs/d/pattern", "/not"]
+    # Properties and schemas may have the names of keywords.
     assert dropped({"properties": {"not": twice}}) == ["/properties/not/pattern"]
+    for name in ("not", "default", "if"):
+        place = f"/components/schemas/{name}"
+        schema = {"$ref": f"#{place}", "components": {"schemas": {name: twice}}}
+        assert dropped(schema) == [f"{place}/pattern"]
+        schema = {"$ref": f"#{place}", "components": {"schemas": {name: {"not": twice}}}}
+        assert dropped(schema) == [f"{place}/not/pattern", f"{place}/not"]
+
+
+def test_what_stands_in_other_documents_is_left_out_there() -> None:
+    twice = {"type": "string", "pattern": TWICE}
+    documents = {"http://x/a": {"not": twice}, "http://x/b": twice}
+    for schema, around in (({"$ref": "http://x/a"}, "http://x/a#/not"), ({"not": {"$ref": "http://x/b"}}, "/not")):
+        made = json_schema(schema, unsupported="relax", resolver=documents.__getitem__)
+        assert [note.pointer for note in made.dropped][1:] == [around]
+        assert made.allows('"ab"')
+
+
+def test_what_unevaluated_properties_depend_on_is_not_left_out() -> None:
+    names = [f"p{number}" for number in range(14)]
+    branches = [{"properties": {name: {"type": "string"}, "z": {"minLength": at}}} for at, name in enumerate(names)]
+    schema = {"type": "object", "anyOf": branches, "unevaluatedProperties": False}
+    with pytest.raises(UnsupportedSchema, match="telling apart variants") as error:
+        json_schema(schema, unsupported="relax")
+    assert error.value.keyword == "anyOf"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +127,8 @@ def test_what_is_left_out_is_listed() -> None:
         ),
         (
             {"if": {"pattern": TWICE}, "then": {"minLength": 3}, "unevaluatedProperties": False},
-            "/if/pattern",
-            "pattern",
+            "/if",
+            "if",
         ),
     ],
 )

@@ -237,8 +237,7 @@ def test_what_no_memory_can_tell_is_refused_by_name(schema: Any, place: str, rea
     with pytest.raises(UnsupportedSchema, match=reason) as error:
         json_schema(schema)
     assert (error.value.pointer, error.value.keyword) == (place, "uniqueItems")
-    *_, last = json_schema(schema, unsupported="relax").dropped
-    assert last.pointer in (place, "/not")
+    assert json_schema(schema, unsupported="relax").dropped[0].pointer == place
 
 
 def test_what_needs_a_grammar_or_tables_says_so() -> None:

@@ -219,7 +219,7 @@ class Subschemas:
 
     def _document(self, target: Applied) -> SchemaDocument:
         for is_dynamic in (False, True):
-            reader = Reader(self._library, frozenset(), frozenset(), dynamic=is_dynamic)
+            reader = Reader(self._library, dynamic=is_dynamic)
             try:
                 whole = Target(target.schema, target.place, target.resource)
                 root: Formula = run(reader.definition(whole, target.scope if is_dynamic else ()))

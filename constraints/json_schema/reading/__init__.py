@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from automata.errors import SchemaError
 from constraints.json_schema.reading.dialects import DIALECTS, wrapper_of
-from constraints.json_schema.reading.document import Draft, Resolver, SchemaDocument
+from constraints.json_schema.reading.document import Draft, ReadPlaces, Resolver, SchemaDocument
 from constraints.json_schema.reading.reader import DynamicReference, Reader
 from constraints.json_schema.reading.resources.library import Library
 
@@ -27,6 +27,7 @@ def read_schema(
     resolver: Resolver | None = None,
     skip: frozenset[str] = frozenset(),
     any_of: frozenset[str] = frozenset(),
+    seen: ReadPlaces | None = None,
 ) -> SchemaDocument:
     """Read a JSON Schema.
 
@@ -37,6 +38,7 @@ def read_schema(
         resolver: returns the schema at an absolute URI. The drafts' metaschemas need none.
         skip: JSON pointers of keywords to leave out; each is noted.
         any_of: JSON pointers of each `oneOf` to read as `anyOf`.
+        seen: is filled with what the reader sees, if it is given.
 
     Raises:
         SchemaError: a keyword has an invalid value, a reference has no target, or the object is no schema but has one
@@ -47,11 +49,11 @@ def read_schema(
     if wrapping := wrapper_of(schema):
         raise SchemaError(f"this is no schema but has one in its member {wrapping!r}: pass that", pointer="")
     library = Library(schema, None if draft == "auto" else DIALECTS[draft], resolver)
-    reader = Reader(library, skip, any_of, dynamic=False)
+    reader = Reader(library, skip, any_of, seen, dynamic=False)
     try:
         root = reader.root()
     except DynamicReference:
-        reader = Reader(library, skip, any_of, dynamic=True)
+        reader = Reader(library, skip, any_of, seen, dynamic=True)
         root = reader.root()
     notes = (*library.notes, *reader.notes)
     return SchemaDocument(root, reader.definitions, library.root.dialect.draft, reader.places, notes)

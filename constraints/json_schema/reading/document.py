@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from constraints.json_schema.formulas.connectives import Formula
@@ -26,6 +26,19 @@ class Note:
     pointer: str
     keyword: str
     reason: str
+
+
+@dataclass(slots=True)
+class ReadPlaces:
+    """What a reader has seen of a schema and of the documents to which it refers.
+
+    Attributes:
+        keywords: the keywords of all schemas that were read, each with its place.
+        references: the place of each reference, and that of its target.
+    """
+
+    keywords: list[tuple[str, str]] = field(default_factory=list)
+    references: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

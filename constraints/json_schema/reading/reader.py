@@ -18,7 +18,7 @@ from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Reference
 from constraints.json_schema.reading.dialects import ANNOTATIONS, LATE, unknown_meaning
-from constraints.json_schema.reading.document import Note
+from constraints.json_schema.reading.document import Note, ReadPlaces
 from constraints.json_schema.reading.keywords.tables import check_nested
 from constraints.json_schema.reading.resources.library import Library
 from constraints.json_schema.reading.resources.pointers import step
@@ -41,9 +41,19 @@ class Reader:
         definitions, places, notes: those of the document.
     """
 
-    def __init__(self, library: Library, skip: frozenset[str], any_of: frozenset[str], dynamic: bool) -> None:
+    def __init__(
+        self,
+        library: Library,
+        skip: frozenset[str] = frozenset(),
+        any_of: frozenset[str] = frozenset(),
+        seen: ReadPlaces | None = None,
+        *,
+        dynamic: bool,
+    ) -> None:
         self._library, self._skip, self._dynamic = library, skip, dynamic
-        self.any_of = any_of
+        self.any_of, self._seen = any_of, seen
+        if seen is not None:
+            seen.keywords, seen.references = [], []
         self.definitions: dict[Hashable, Formula] = {}
         self.places: dict[Formula, str] = {}
         self.notes: dict[Note, None] = {}
@@ -108,7 +118,10 @@ class Reader:
             raise site.wrong(keyword, "a string", reference)
         if keyword != "$ref" and not self._dynamic:
             raise DynamicReference
-        return self._library.referred(site.resource, reference, site.at(keyword), keyword, site.scope)
+        found = self._library.referred(site.resource, reference, site.at(keyword), keyword, site.scope)
+        if self._seen is not None:
+            self._seen.references.append((site.at(keyword), found.place))
+        return found
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
         if self._outlines is None:
@@ -134,6 +147,8 @@ class Reader:
         known = [keyword for keyword in keywords if keyword in handlers]
         if len(known) < len(schema):
             self._note_unknown(site)
+        if self._seen is not None:
+            self._seen.keywords += [(keyword, site.at(keyword)) for keyword in known]
         waiting = iter(known)
         for keyword in waiting:
             part = handlers[keyword](site, schema[keyword])
