@@ -168,6 +168,8 @@ NUMBER = {"properties": {"number": {"type": "string"}}, "required": ["number"]}
         ({"required": ["kind"], "if": CARD, "then": NUMBER}, "kind number", "number kind"),
         ({"if": CARD, "then": NUMBER, "properties": {"name": {}}}, "kind number name", "name kind number"),
         ({"properties": {"name": {}}, "if": CARD, "then": NUMBER}, "name kind number", "kind name number"),
+        ({"if": CARD, "then": NUMBER, "else": False}, "kind number", "number kind"),
+        ({"if": CARD, "then": NUMBER, "else": {"properties": {"name": {}}}}, "kind number", "number kind"),
         ({"properties": {"number": {}}, "not": CARD}, "number kind", "kind number"),
         ({"required": ["kind"], **NUMBER}, "number kind", "kind number"),
     ],

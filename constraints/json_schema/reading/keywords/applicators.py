@@ -41,7 +41,8 @@ def if_(site: Site, value: Any) -> Task[Formula]:
     if then == TRUE == otherwise:
         return TRUE
     condition = yield site.below(value, "if")
-    return conjunction((disjunction((negation(condition), then)), disjunction((condition, otherwise))))
+    # The names that the condition lists come before those of its consequences.
+    return conjunction((disjunction((condition, otherwise)), disjunction((negation(condition), then))))
 
 
 def _parts(site: Site, value: Any, keyword: str) -> Task[list[Formula]]:
