@@ -18,6 +18,7 @@ from decoding.inputs.healing import Healed
 from decoding.sampling import Sampling
 from decoding.speculation import DraftModel, decode_speculatively, tree_masks
 from tokenfst import Vocabulary
+from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 
 MODEL, TOKENIZER = bundled_model()
 NESTED = 'start: "(" start ")" | "x"'
@@ -52,7 +53,9 @@ def test_automata_without_tables_have_to_be_limited_themselves() -> None:
     nested = tokenfst.compile(grammar(NESTED), vocabulary)
     with pytest.raises(ValueError, match=r"Healed has none: .*complete\(\)\.within\(max_depth\)"):
         depth(Healed(nested, "("), max_depth=2)
-    assert depth(Healed(nested.complete().within(3), "(")) == 2  # type: ignore[attr-defined]
+    tables = nested.complete()
+    assert isinstance(tables, PushdownTokenAutomaton)
+    assert depth(Healed(tables.within(3), "(")) == 2
 
 
 def test_automata_without_a_stack_are_within_any_depth() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -429,25 +428,3 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for widths in ((), (1, 0)):
         with pytest.raises(ValueError, match="widths"):
             DraftModel(Table(seed=0), widths)
-
-
-def test_proposers_can_be_sent_to_another_process() -> None:
-    sent = pickle.loads(pickle.dumps(Speculation([ForcedTokens(), OwnText(encode, verified=False)])))
-    forced = sent.proposers[1]
-    assert (type(forced), forced.encode, forced.verified) == (OwnText, encode, False)
-
-
-class OwnText(ForcedText):
-    """A proposer of a user."""
-
-
-def test_mistakes_in_the_loop_s_arguments() -> None:
-    automaton = AUTOMATA["tokens"]
-    with pytest.raises(TypeError, match="not an automaton over tokens"):
-        decode_speculatively(MODEL, [[1]], "a", [])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="max_proposed is 0 or more, not -1"):
-        decode_speculatively(MODEL, [[1]], automaton, [], max_proposed=-1)
-    with pytest.raises(ValueError, match="max_new_tokens is 1 or more, not 0"):
-        decode_speculatively(MODEL, [[1]], automaton, [], max_new_tokens=0)
-    with pytest.raises(ValueError, match="there are 2 tokens, and 1 parents"):
-        tree_masks(automaton, automaton.start, [0, 1], [-1])
