@@ -1,7 +1,8 @@
 """Caches of values that can be recomputed, with one bound in bytes for all of them.
 
-    BoundedCache    a bounded FIFO cache
-    kept            a decorator that caches the results of a function
+    BoundedCache        a bounded FIFO cache
+    kept                a decorator that caches the results of a function
+    kept_while_alive    a decorator that keeps the result for an object as long as the object, and counts nothing
 
 Automata of the same patterns are needed again and again, by different schemas. Most take a few kilobytes, but some take
 megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. Keys may be as
@@ -15,11 +16,12 @@ the oldest values (for the same reason; RE2 also empties its whole cache).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from threading import Lock
 from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -34,7 +36,6 @@ class BoundedCache(Generic[K, V]):
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
-        self._lock = Lock()
         self._entries: dict[K, V] = {}
         _caches.add(self)
 
@@ -45,7 +46,7 @@ class BoundedCache(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Store a value, in place of the oldest entry where the cache is full."""
         _count(_size(key) + _size(value))
-        with self._lock:
+        with _lock:
             if key not in self._entries and len(self._entries) >= self._max_entries:
                 del self._entries[next(iter(self._entries))]
             self._entries[key] = value
@@ -60,7 +61,7 @@ class BoundedCache(Generic[K, V]):
 
     def clear(self) -> None:
         """Forget all values."""
-        with self._lock:
+        with _lock:
             self._entries.clear()
 
 
@@ -81,6 +82,21 @@ def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
     return decorate
 
 
+def kept_while_alive(function: Callable[[K], V]) -> Callable[[K], V]:
+    """Return a function that keeps its result for an object until the object is deleted. The result must not refer to
+    the object."""
+    known: WeakKeyDictionary[K, V] = WeakKeyDictionary()
+
+    @wraps(function)
+    def found(of: K) -> V:
+        value = known.get(of)
+        if value is None:
+            value = known[of] = function(of)
+        return value
+
+    return found
+
+
 def _size(value: object) -> int:
     """Return the memory of a value in bytes, about; 0 for what is small."""
     if isinstance(value, str | bytes):
@@ -96,7 +112,7 @@ def _count(size: int) -> None:
     global _num_bytes
     if not size:
         return
-    with _counting:
+    with _lock:
         _num_bytes += size
         if _num_bytes <= MOST_BYTES:
             return
@@ -107,7 +123,10 @@ def _count(size: int) -> None:
         clear()
 
 
-_counting = Lock()
+# One for the count and all caches, held during a fork, so that another thread cannot hold it in the child for good.
+_lock = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _num_bytes = 0
 _caches: WeakSet[BoundedCache[Any, Any]] = WeakSet()
 _functions: list[Callable[[], None]] = []

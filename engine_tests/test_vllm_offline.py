@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,3 +76,22 @@ def test_options_that_vllm_keeps_to_itself_are_refused(llm: Any, option: dict[st
     parameters = SamplingParams(max_tokens=8, structured_outputs=asked(json={"type": "object"}, **option))
     with pytest.raises(VLLMValidationError, match=f"{next(iter(option))} is not supported in a request"):
         llm.generate([PROMPT], parameters, use_tqdm=False)
+
+
+def test_texts_that_mean_the_same_are_not_kept_without_bound(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vllm.v1.structured_output.backend_types import StructuredOutputOptions
+
+    from serving.vllm.backend import Backend
+
+    monkeypatch.setenv("TOKENFST_CACHE_BYTES", str(1 << 20))
+    engine = llm.llm_engine
+    backend = Backend(engine.vllm_config, llm.get_tokenizer(), engine.model_config.get_vocab_size())
+    try:
+        for number in range(100):
+            text = json.dumps({"type": "integer", "description": f"{number}" + "x" * 20_000})
+            first, again = (backend.compile_grammar(StructuredOutputOptions.JSON, text) for _ in range(2))
+            assert first.matcher.automaton is again.matcher.automaton
+            assert backend._known.nbytes + backend.compiler.nbytes < 1 << 20
+        assert len(backend._known) < 10
+    finally:
+        backend.destroy()

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, MutableMapping
-from typing import TypeVar
+from typing import Final, TypeVar
+
+# The memory of an entry, beside its text and its value.
+ENTRY_BYTES: Final = 1 << 10
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

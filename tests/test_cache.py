@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import tracemalloc
+import weakref
 from itertools import pairwise
 from threading import Thread
 from typing import Any, NamedTuple
@@ -12,7 +16,7 @@ import pytest
 
 import tokenfst
 from automata import cache
-from automata.cache import BoundedCache, kept
+from automata.cache import BoundedCache, kept, kept_while_alive
 from automata.visibly_pushdown import fragments
 from constraints import json_schema
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
@@ -101,6 +105,62 @@ def test_threads_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join()
     assert cache._num_bytes == 8000
+
+
+_FORKS = """
+import os, threading
+from automata.cache import BoundedCache
+cache = BoundedCache(2)
+def put():
+    for number in iter(int, 1):
+        cache.put("a", number)
+for _ in range(2):
+    threading.Thread(target=put, daemon=True).start()
+for number in range(100):
+    child = os.fork()
+    if child == 0:
+        cache.put("b", number)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork")
+def test_no_lock_is_held_for_good_after_a_fork() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", _FORKS], check=True, timeout=120)
+
+
+def test_what_is_made_for_an_object_is_kept_as_long_as_the_object() -> None:
+    class Thing:
+        pass
+
+    made = list[int]()
+
+    @kept_while_alive
+    def result(of: Thing) -> list[int]:
+        made.append(id(of))
+        return made
+
+    thing, other = Thing(), Thing()
+    assert result(thing) is result(thing) is result(other)
+    assert made == [id(thing), id(other)]
+    forgotten = weakref.ref(thing)
+    del thing
+    assert forgotten() is None
+
+
+def test_vocabularies_are_forgotten() -> None:
+    unique = json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
+    known = list[weakref.ref[tokenfst.Vocabulary]]()
+    for number in range(3):
+        tokens = [*(bytes([byte]) for byte in range(256)), b"", b"%d" % number]
+        vocabulary = tokenfst.Vocabulary(tokens, eos_ids=[256])
+        automaton = tokenfst.compile(unique, vocabulary)
+        automaton.mask(automaton.start)
+        known.append(weakref.ref(vocabulary))
+        del vocabulary, automaton
+    gc.collect()
+    assert [each() for each in known] == [None] * 3
 
 
 def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,7 +255,7 @@ def test_what_was_given_up_can_be_asked_for_again(compiler: BackgroundCompiler, 
 
 
 def test_the_least_recently_used_goes() -> None:
-    sizes = {text: tokenfst.compile(text, BYTES).nbytes for text in ("a{1,90}", "b{1,90}", "c{1,90}")}
+    sizes = {text: tokenfst.compile(text, BYTES).nbytes + len(text) for text in ("a{1,90}", "b{1,90}", "c{1,90}")}
     first, second, third = sizes
     with BackgroundCompiler(max_bytes=sum(sizes.values()) - 1, threads=1) as compiler:
         held = {text: compiler.submit(text, BYTES).result(PATIENCE) for text in (first, second)}
@@ -271,6 +271,31 @@ def test_the_least_recently_used_goes() -> None:
         assert len(compiler) >= kept
         compiler.clear()
         assert compiler.nbytes == len(compiler) == 0
+
+
+def commented(kind: str, number: int) -> Any:
+    """A constraint with a long text that makes no difference to its language."""
+    text = f"{number}" + "x" * 50_000
+    schema = {"type": "integer", "minimum": number, "maximum": number + 7, "description": text}
+    kinds: dict[str, Callable[[], Any]] = {
+        "pattern": lambda: f"a{number}(?#{text})",
+        "schema": lambda: constraints.json_schema(schema),
+        "sequence": lambda: constraints.sequence("x", constraints.json_schema(schema)),
+        "either": lambda: constraints.json_schema(schema) | constraints.json_schema({"const": number}),
+        "tool": lambda: constraints.tool_calls(
+            [("f", {"type": "object", "properties": {"a": schema}})], format="hermes"
+        ),
+    }
+    return kinds[kind]()
+
+
+@pytest.mark.parametrize("kind", ["pattern", "schema", "sequence", "either", "tool"])
+def test_the_texts_of_constraints_count(kind: str) -> None:
+    with BackgroundCompiler(max_bytes=500_000, threads=1) as compiler:
+        for number in range(1, 15):
+            compiler.submit(commented(kind, number), BYTES).result(PATIENCE)
+            assert len(compiler) * 50_000 < compiler.nbytes <= compiler.max_bytes
+        assert 2 <= len(compiler) < 10
 
 
 def test_closing_gives_everything_up() -> None:

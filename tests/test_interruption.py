@@ -15,6 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,6 +35,7 @@ from constraints.json_schema import JsonSchema
 from decoding.arena import Arena
 from tokenfst import Vocabulary, from_tekken
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # In all, over the stages.
 INTERRUPTS = 300
@@ -240,6 +242,25 @@ def test_interrupts_are_noticed_and_harm_nothing(stage: str, vocabulary: Vocabul
             if was_interrupted and len(tally.delays) % 10 == 0:
                 assert work(vocabulary) == expected
     check_delays(tally.delays)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_no_interrupt_keeps_tables_from_other_threads() -> None:
+    """An interrupt may come between any two calls, and most of those of `complete` are around its lock."""
+    with timer() as set_timer, ThreadPoolExecutor(1) as other:
+        for _ in range(50):
+            automaton = tokenfst.compile("(ab)+c", ALL_BYTES)
+            automaton.complete()
+            try:
+                try:
+                    set_timer(0.0005)
+                    while True:
+                        automaton.complete()
+                finally:
+                    set_timer(0)
+            except Interrupted:
+                pass
+            assert other.submit(automaton.complete, limits=Limits(seconds=5)).result().accepts([97, 98, 99])
 
 
 @pytest.mark.parametrize("delay_of", [past_deadline, past_cancellation])

@@ -108,7 +108,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         self.at_text_start = at_text_start
         self._make_tables = make_tables
         self._limits = limits
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._complete: TokenAutomaton | None = None
         self._are_large = False
         self._counterparts: dict[int, Any] = {}
@@ -131,35 +131,40 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
         """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
         limits = limits or self._limits
-        if not self._lock.acquire(timeout=min(limits.seconds, threading.TIMEOUT_MAX)):  # another thread makes them
+        tables = self._completed(limits, cancellation)
+        if tables is None:
             raise limit_exceeded("seconds", limits.seconds)
-        try:
-            return self._completed(limits, cancellation)
-        finally:
-            self._lock.release()
+        return tables
 
-    def _completed(self, limits: Limits, cancellation: Cancellation | None = None) -> TokenAutomaton:
-        """Return the tables, which are made if there are none; under the lock."""
-        if self._complete is None:
-            with Work(limits, cancellation).current() as work:
-                self._complete = self._make_tables(work)
-                self._complete.source = self.source
-        return self._complete
+    def _completed(self, limits: Limits, cancellation: Cancellation | None = None) -> TokenAutomaton | None:
+        """Return the tables, which are made if there are none; None if another thread is making them and takes longer
+        than the limit."""
+        try:
+            if not self._lock.acquire(timeout=min(limits.seconds, threading.TIMEOUT_MAX)):
+                return None
+            if self._complete is None:
+                with Work(limits, cancellation).current() as work:
+                    self._complete = self._make_tables(work)
+                    self._complete.source = self.source
+            return self._complete
+        finally:
+            # Ctrl-C may come as soon as `acquire` has returned. So the lock itself tells whether this thread holds it,
+            # and nothing is called here before it is released.
+            try:  # noqa: SIM105
+                self._lock.release()
+            except RuntimeError:
+                pass
 
     def _tables(self) -> TokenAutomaton | None:
         """Return the automaton with complete tables, None if they are not small and have not been asked for."""
         if self._complete is None and not self._are_large:
             own = self._limits
             states, seconds = min(own.states, _SMALL_STATES), min(own.seconds, _SMALL_SECONDS)
-            if not self._lock.acquire(timeout=seconds):
-                return None  # another thread makes them, with limits of its own
             try:
                 self._completed(replace(own, states=states, seconds=seconds))
             except LimitExceeded:
                 current_work().check()  # a compilation around this one may have exceeded its limits
                 self._are_large = True
-            finally:
-                self._lock.release()
         return self._complete
 
     def _counterpart(self, state: Any, tables: TokenAutomaton) -> Any:

@@ -45,6 +45,9 @@ class EcmaParser(Parser):
     folds_complements = True
     repeats_look_around = False
     global_flags = False
+    flags = re.compile(r"\(\?(?!-:)([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
+    flags_recur = False
+    names_recur = True
 
     def text_end(self) -> Expr:
         return TEXT_END
@@ -62,7 +65,7 @@ class EcmaParser(Parser):
             return False
         if not name[1].replace("$", "_").isidentifier():
             raise self.error("a group's name must be an identifier", name.start(1))
-        self.open(flags, name.end())
+        self.open_named(name, flags)
         return True
 
     def read_dialect_escape(self, letter: str, flags: Flags) -> bool:
@@ -71,7 +74,7 @@ class EcmaParser(Parser):
         return False
 
     def dialect_character(self, letter: str) -> int | None:
-        if letter != "0" or self.pattern[self.position + 2 : self.position + 3].isdecimal():
+        if letter != "0" or re.match("[0-9]", self.pattern[self.position + 2 : self.position + 3]):
             return None
         self.position += 2
         return 0

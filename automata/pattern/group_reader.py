@@ -19,7 +19,6 @@ from automata.expressions import Expr
 from automata.pattern.character_reader import CharacterReader, Flags
 from automata.pattern.extension_groups import EXTENSION_GROUPS, Build, Content
 
-_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 # A backslash escapes the character after it, so `\)` does not end a comment.
 _COMMENT = re.compile(r"\(\?#(?:\\.|[^\\)])*\)", re.DOTALL)
 _EXTENSION = re.compile(r"\(\?P<([^>]*)>")
@@ -48,7 +47,12 @@ _EITHER = {"a": "u", "u": "a"}
 
 @dataclass(slots=True)
 class Group:
-    """An open group: its content so far, and the function that is applied to it when it closes."""
+    """An open group: its content so far, and the function that is applied to it when it closes.
+
+    Attributes:
+        names: the names of groups that no later group may have, as long as this alternative lasts.
+        all_names: those of all alternatives.
+    """
 
     position: int
     flags: Flags
@@ -56,6 +60,8 @@ class Group:
     alternatives: list[Expr] = field(default_factory=list)
     items: list[Expr] = field(default_factory=list)
     read: list[list[Expr]] = field(default_factory=list)  # with `build`, the items of each alternative so far
+    names: set[str] = field(default_factory=set)
+    all_names: set[str] = field(default_factory=set)
 
     def close_alternative(self) -> None:
         if self.build is not None:
@@ -63,6 +69,7 @@ class Group:
         else:
             self.alternatives.append(ex.concat(*self.items) if len(self.items) != 1 else self.items[0])
         self.items = []
+        self.all_names |= self.names
 
 
 class GroupReader(CharacterReader):
@@ -82,6 +89,9 @@ class GroupReader(CharacterReader):
         "a": "ascii_case",
     }
     refused_flags: Mapping[str, str] = {"L": "the flag L (locale) is not supported"}
+    flags = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+    flags_recur = True
+    names_recur = False  # whether two alternatives may have groups of one name
     repeats_look_around = True
     global_flags = True
 
@@ -131,9 +141,17 @@ class GroupReader(CharacterReader):
         if name[1] in EXTENSION_GROUPS:
             self.open_extension(name, flags)
         else:
-            self.check_name(name)
-            self.open(flags, name.end())
+            if not name[1].isidentifier():
+                raise self.error("a group's name must be an identifier", name.start(1))
+            self.open_named(name, flags)
         return True
+
+    def open_named(self, name: re.Match[str], flags: Flags) -> None:
+        """Open a group with a name, which no other group has that can match at the same time."""
+        if any(name[1] in group.names for group in self.groups):
+            raise self.error("two groups have this name", name.start(1))
+        self.groups[-1].names.add(name[1])
+        self.open(flags, name.end())
 
     def open_extension(self, name: re.Match[str], flags: Flags) -> None:
         extension = EXTENSION_GROUPS[name[1]]
@@ -143,10 +161,6 @@ class GroupReader(CharacterReader):
                 self.bytes_position = self.position
         self.open(flags, name.end(), extension.build)
 
-    def check_name(self, match: re.Match[str]) -> None:
-        if not match[1].isidentifier():
-            raise self.error("a group's name must be an identifier", match.start(1))
-
     def skip_comment(self) -> None:
         comment = _COMMENT.match(self.pattern, self.position)
         if comment is None:
@@ -155,7 +169,7 @@ class GroupReader(CharacterReader):
 
     def read_flags(self, flags: Flags) -> None:
         """Open a group with flags, or set the flags of the whole pattern."""
-        match = _FLAGS.match(self.pattern, self.position)
+        match = self.flags.match(self.pattern, self.position)
         if match is None:
             raise self.error("this kind of group is unknown")
         added, removed, closing = match[1], match[2] or "", match[3]
@@ -163,6 +177,9 @@ class GroupReader(CharacterReader):
             raise self.error("flags for the whole pattern are not part of it")
         if closing == ")" and (self.position != 0 or removed or not added):
             raise self.error("flags for the whole pattern must stand at its start")
+        num_flags = len({*added, *removed})
+        if num_flags < (len({*added}) + len({*removed}) if self.flags_recur else len(added + removed)):
+            raise self.error("a flag is named twice")
         for offset, letter in enumerate(added):
             flags = self.set_flag(flags, letter, True, match.start(1) + offset)
         for offset, letter in enumerate(removed):
@@ -196,6 +213,7 @@ class GroupReader(CharacterReader):
             raise self.error("a group is closed that was never opened")
         group = self.groups.pop()
         self.add(self.close_group(group))
+        self.groups[-1].names |= group.all_names
         self.is_quantifiable = self.repeats_look_around or group.build not in _LOOK_AROUND.values()
         self.position += 1
 

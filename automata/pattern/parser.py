@@ -82,6 +82,8 @@ class Parser(GroupReader):
 
     def read_bar(self, flags: Flags) -> None:
         self.groups[-1].close_alternative()
+        if self.names_recur:
+            self.groups[-1].names = set()
         self.position += 1
         self.is_quantifiable = False
 

@@ -6,9 +6,9 @@ when the first token is due.
 
 The native core runs without Python's global interpreter lock, so it compiles in parallel with a forward pass.
 Concurrent requests for the same content share one compilation, which stops when all of them have been cancelled.
-Automata are cached by content (`decoding.compiling.content`) up to a number of bytes; the least recently requested one
-is dropped first. Failures are not cached, because a compilation that exceeded its time limit on a busy machine may
-succeed the next time.
+Automata are cached by content (`decoding.compiling.content`) up to a number of bytes, which are those of their tables
+and of the texts of their constraints; the least recently requested one is dropped first. Failures are not cached,
+because a compilation that exceeded its time limit on a busy machine may succeed the next time.
 
 A slow compilation does not delay the others. Each compilation gets several turns, each ten times as long as the one
 before, and each turn has threads of its own. A compilation that does not finish within one turn starts again in the
@@ -30,12 +30,12 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import index
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import tokenfst
 from automata.errors import Cancelled, LimitExceeded
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
-from decoding.compiling.content import content_of
+from decoding.compiling.content import content_of, text_bytes
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.compile import Constraint
 from tokenfst.finite.terminals import Terminals
@@ -79,6 +79,17 @@ class Compiling(Future[TokenAutomaton]):
             self.set_result(automaton)
 
 
+class _Kept(NamedTuple):
+    """A cached automaton, and the memory of the texts of its constraint."""
+
+    automaton: TokenAutomaton
+    texts: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.automaton.nbytes + self.texts
+
+
 class _Job:
     """One compilation, and the requests that wait for it; guarded by the compiler's lock."""
 
@@ -108,8 +119,8 @@ class BackgroundCompiler:
         """Make a compiler.
 
         Args:
-            max_bytes: the memory that the tables of all cached automata may take, by their `nbytes`. Automata that are
-                in use elsewhere stay in memory when the cache drops them.
+            max_bytes: the memory that all cached automata may take, with the texts of their constraints. Automata that
+                are in use elsewhere stay in memory when the cache drops them.
             threads: the number of compilations that run at a time in each turn; others wait in the order of their
                 requests.
             limits: the limits of each compilation.
@@ -128,7 +139,7 @@ class BackgroundCompiler:
         self._completing = Cancellation()
         self._lock = threading.Lock()
         self._under_way: dict[Hashable, _Job] = {}
-        self._kept: OrderedDict[Hashable, TokenAutomaton] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._num_hits = 0
         self._turns = _turns(limits)
         # The threads that compile, by `threading.get_ident`.
@@ -153,9 +164,10 @@ class BackgroundCompiler:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the tables of all cached automata, in bytes; it grows as lazy automata are used."""
+        """The memory of all cached automata, with the texts of their constraints, in bytes; it grows as lazy automata
+        are used."""
         with self._lock:
-            return sum(automaton.nbytes for automaton in self._kept.values())
+            return sum(kept.nbytes for kept in self._kept.values())
 
     def submit(
         self,
@@ -192,15 +204,15 @@ class BackgroundCompiler:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the compiler is closed")
-            automaton = self._kept.get(key)
-            if automaton is None:
+            kept = self._kept.get(key)
+            if kept is None:
                 return self._waiting(key, constraint, vocabulary, options)
             self._kept.move_to_end(key)
             self._num_hits += 1
             if self._num_hits % _HITS_BETWEEN == 0:
                 self._drop_what_exceeds()
         request = Compiling(None)
-        request.settle(automaton, None)
+        request.settle(kept.automaton, None)
         return request
 
     def clear(self) -> None:
@@ -236,11 +248,13 @@ class BackgroundCompiler:
 
     def _run(self, job: _Job, turn: int, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
         automaton, error = None, None
+        texts = text_bytes(constraint)
         try:
             # The automaton keeps the limits that it is compiled with, for its tables; a turn only ends the work.
             with Work(self._turns[turn], job.cancellation).current():
                 automaton = tokenfst.compile(constraint, vocabulary, limits=self._limits, **options)
-            size = automaton.nbytes
+            kept = _Kept(automaton, texts)
+            size = kept.nbytes
         except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised
         timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
@@ -257,7 +271,7 @@ class BackgroundCompiler:
                     del self._under_way[job.key]
                 requests, job.waiting = job.waiting, []
                 if automaton is not None and error is None and not self._closed:
-                    self._keep(job.key, automaton, size)
+                    self._keep(job.key, kept, size)
         finally:
             for request in requests:
                 request.settle(automaton, error)
@@ -269,17 +283,17 @@ class BackgroundCompiler:
         with suppress(LimitExceeded, Cancelled):
             automaton.complete(limits=self._limits, cancellation=self._completing)
 
-    def _keep(self, key: Hashable, automaton: TokenAutomaton, size: int) -> None:
+    def _keep(self, key: Hashable, kept: _Kept, size: int) -> None:
         """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
         if size > self.max_bytes:
             return
-        self._kept[key] = automaton
+        self._kept[key] = kept
         self._kept.move_to_end(key)
         self._drop_what_exceeds()
 
     def _drop_what_exceeds(self) -> None:
         """Drop the least recently requested automata until the others fit; under the lock."""
-        sizes = {key: automaton.nbytes for key, automaton in self._kept.items()}  # once: they change meanwhile
+        sizes = {key: kept.nbytes for key, kept in self._kept.items()}  # once: they change meanwhile
         held = sum(sizes.values())
         for key, size in sizes.items():
             if held <= self.max_bytes:

@@ -1,4 +1,7 @@
-"""Cache keys of constraints, by content: equal constraints have equal keys, even if they are different objects.
+"""What a cache of compiled constraints has to know of each.
+
+    content_of    the key: equal constraints have equal keys, even if they are different objects
+    text_bytes    the memory of its texts, which an automaton keeps for explanations
 
 A server reads a schema again for each request, so constraints are compared by their content. The key is the fingerprint
 of a tree: numbers, texts and arrays by their bytes, nodes of expressions and automata by their kind and their parts. A
@@ -15,6 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -30,6 +34,9 @@ from tokenfst.unique_items.language import SupportsUniqueItems
 # a tuple or a list has a tuple of forms, and anything else has a list of a kind and parts.
 _Form: TypeAlias = Any
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
+# The memory of an entry of a dict, with its name, and of an item of a list.
+_ENTRY_BYTES = 100
+_ITEM_BYTES = 8
 
 
 @runtime_checkable
@@ -53,6 +60,28 @@ def content_of(constraint: object) -> Hashable:
         return _digest([kind, _Forms().of(content)])
     except _Opaque:
         return constraint
+
+
+def text_bytes(constraint: object) -> int:
+    """Return about how many bytes the texts of a constraint take: its pattern, or its schemas with all descriptions."""
+    size, seen, stack = 0, set[int](), [constraint]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str | bytes):
+            size += len(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            if isinstance(value, Mapping):
+                size += _ENTRY_BYTES * len(value)
+                stack += [*value.keys(), *value.values()]
+            elif isinstance(value, list | tuple):
+                size += _ITEM_BYTES * len(value)
+                stack += value
+            elif isinstance(value, partial):
+                stack += [value.args, value.keywords]
+            elif type(value).__module__.startswith("constraints.") and hasattr(value, "__dict__"):
+                stack.append(vars(value))
+    return size
 
 
 class _Opaque(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from weakref import WeakKeyDictionary
 
+from automata.cache import kept_while_alive
 from tokenfst.vocabulary import Vocabulary
 
 
@@ -40,12 +40,7 @@ class TokensByBytes:
             yield self._ids[at], self._texts[at][len(text) :]
 
 
-_known: WeakKeyDictionary[Vocabulary, TokensByBytes] = WeakKeyDictionary()
-
-
+@kept_while_alive
 def tokens_by_bytes(vocabulary: Vocabulary) -> TokensByBytes:
     """Return the tokens of a vocabulary, sorted once."""
-    found = _known.get(vocabulary)
-    if found is None:
-        found = _known[vocabulary] = TokensByBytes(vocabulary)
-    return found
+    return TokensByBytes(vocabulary)

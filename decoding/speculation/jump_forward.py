@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from automata.arrays import IntArray
+from automata.cache import kept_while_alive
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
@@ -184,11 +184,4 @@ class _FirstBytes:
         return token[0]
 
 
-_known: WeakKeyDictionary[Vocabulary, _FirstBytes] = WeakKeyDictionary()
-
-
-def _first_bytes(vocabulary: Vocabulary) -> _FirstBytes:
-    known = _known.get(vocabulary)
-    if known is None:
-        known = _known[vocabulary] = _FirstBytes(vocabulary)
-    return known
+_first_bytes = kept_while_alive(_FirstBytes)

@@ -37,7 +37,7 @@ from sglang.srt.runtime_context import get_parallel, get_serving
 from automata.errors import Cancelled, LimitExceeded
 from decoding.compiling import BackgroundCompiler
 from serving.json_texts import Blanks, blanks_like, blanks_up_to
-from serving.lru_cache import LruCache
+from serving.lru_cache import ENTRY_BYTES, LruCache
 from serving.matcher import Matcher
 from serving.packed_masks import all_allowed, set_tokens
 from serving.settings import Settings, settings_from_environment
@@ -51,8 +51,8 @@ from tokenfst.vocabulary import NotBPE, Vocabulary
 _ANY_JSON: Final = "$$ANY$$"
 # Seconds that are as good as no deadline.
 _NO_DEADLINE: Final = 1e6
-# The memory of an entry of the cache, beside its text and its automaton.
-_ENTRY_BYTES: Final = 1 << 10
+# The memory of the text of a constraint and of the constraint that is read from it, for each character.
+_TEXT_BYTES: Final = 8
 # The number of calls that may wait for compilations at a time; each takes a thread, but no processor time.
 _WAITING: Final = 256
 
@@ -241,4 +241,4 @@ def _size(key: tuple[str, str], value: Any) -> int | None:
         return None
     grammar = getattr(value, "grammar", value)
     automaton = grammar.matcher.automaton.nbytes if isinstance(grammar, Grammar) else 0
-    return _ENTRY_BYTES + len(key[1]) + len(getattr(value, "error_message", "")) + int(automaton)
+    return ENTRY_BYTES + _TEXT_BYTES * len(key[1]) + len(getattr(value, "error_message", "")) + int(automaton)

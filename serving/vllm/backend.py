@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import Any, Final
-from weakref import WeakValueDictionary
+from threading import Lock
+from typing import Any, Final, TypeAlias
+from weakref import ref
 
 import torch
 from vllm.exceptions import VLLMValidationError
@@ -29,6 +30,7 @@ from vllm.v1.structured_output.request import get_structured_output_key
 from automata.limits import Limits
 from decoding.compiling import BackgroundCompiler
 from serving.json_texts import Blanks
+from serving.lru_cache import ENTRY_BYTES, LruCache
 from serving.matcher import EXCEEDED, Matcher
 from serving.settings import settings_from_environment
 from serving.specifications import REFUSED, Kind, constraint_of, refusal
@@ -47,6 +49,8 @@ _KINDS: Final[dict[StructuredOutputOptions, Kind]] = {
 # Further options of requests; vLLM passes none of them to its backends.
 _OPTIONS: Final = ("whitespace_pattern", "disable_any_whitespace", "disable_additional_properties")
 logger = logging.getLogger(__name__)
+
+_Request: TypeAlias = tuple[StructuredOutputOptions, str]
 
 
 class Backend(StructuredOutputBackend):
@@ -70,11 +74,13 @@ class Backend(StructuredOutputBackend):
         self.vocabulary = engine_vocabulary(self.tokenizer, self.vllm_config.model_config, vocab_size)
         config = self.vllm_config.structured_outputs_config
         self.blanks: Blanks = "compact" if config.disable_any_whitespace else "default"
-        self.compiler = BackgroundCompiler(
-            max_bytes=settings.cache_bytes, threads=settings.threads, limits=settings.limits
-        )
+        for_automata = settings.cache_bytes * 7 // 8
+        self.compiler = BackgroundCompiler(max_bytes=for_automata, threads=settings.threads, limits=settings.limits)
         # Automata that the compiler caches or a request uses, by text, so that the text need not be read again.
-        self._known: WeakValueDictionary[tuple[StructuredOutputOptions, str], TokenAutomaton] = WeakValueDictionary()
+        self._lock = Lock()
+        self._known = LruCache[_Request, ref[TokenAutomaton]](
+            settings.cache_bytes - for_automata, lambda request, _: ENTRY_BYTES + len(request[1])
+        )
 
     def compile_grammar(
         self,
@@ -88,11 +94,15 @@ class Backend(StructuredOutputBackend):
             ValueError: the constraint cannot be honoured; the message says where and why.
             LimitExceeded: the compilation takes more time or memory than the settings allow.
         """
-        automaton = self._known.get((request_type, grammar_spec))
+        request = (request_type, grammar_spec)
+        with self._lock:
+            found = self._known.get(request)
+        automaton = None if found is None else found()
         if automaton is None:
             constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
             automaton = self.compiler.submit(constraint, self.vocabulary).result()
-            self._known[request_type, grammar_spec] = automaton
+            with self._lock:
+                self._known[request] = ref(automaton)
         return Grammar(Matcher(automaton, stop_token_ids or ()))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:

@@ -18,11 +18,15 @@ from automata.limits import Limits, Work
 from decoding.arena import Arena
 from decoding.arena.block import Block
 from decoding.compiling import BackgroundCompiler
-from serving.lru_cache import LruCache
+from serving.lru_cache import ENTRY_BYTES, LruCache
 from serving.specifications import Kind, constraint_of
 
 # The number of blocks that are made at a time; their threads mostly wait.
 _THREADS: Final = 64
+
+
+def _size(key: tuple[Kind, str], block: Block) -> int:
+    return ENTRY_BYTES + len(key[1]) + block.words.nbytes
 
 
 class BlockCompiler:
@@ -46,7 +50,7 @@ class BlockCompiler:
         # Blocks are cached, so automata need not be.
         self._compiler = BackgroundCompiler(max_bytes=0, threads=threads, limits=limits)
         self._threads = ThreadPoolExecutor(_THREADS, "tokenfst blocks")
-        self._blocks = LruCache[tuple[Kind, str], Block](max_bytes, lambda _, block: block.words.nbytes)
+        self._blocks = LruCache[tuple[Kind, str], Block](max_bytes, _size)
 
     def submit(self, kind: Kind, text: str) -> Future[Block]:
         """Request the block of a constraint.

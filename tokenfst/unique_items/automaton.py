@@ -21,13 +21,13 @@ lack tokens after which the text could also end in time.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from automata.cache import kept_while_alive
 from automata.errors import LimitExceeded
 from tokenfst import _native
 from tokenfst.lazy import LazyTokenAutomaton
@@ -233,13 +233,13 @@ def _checked(state: State) -> UniqueItemsState:
     return state
 
 
-@lru_cache(maxsize=8)
+@kept_while_alive
 def _separating_tokens(vocabulary: Vocabulary) -> _native.SeparatingTokens:
     """Return the tokens of a vocabulary in which another item may begin."""
     return _native.SeparatingTokens(vocabulary.native)
 
 
-@lru_cache(maxsize=8)
+@kept_while_alive
 def _tokens_with_repeat(vocabulary: Vocabulary) -> list[int]:
     """Return the tokens that contain the byte `REPEAT`, which the rules would read as a mark."""
     return [token for token, text in enumerate(vocabulary.tokens) if REPEAT in text]

@@ -13,24 +13,30 @@ begin with a letter.
 
 from __future__ import annotations
 
+import unicodedata
+
 from automata import expressions as ex
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
+from automata.expressions import ranges as rg
 from automata.expressions.ranges import Ranges
 from automata.pattern import parse
-from constraints.json_schema.strings.formats.hostnames import ascii_label
+from constraints.json_schema.strings.formats.hostnames import ascii_label, hostname
 
 MOST_ENCODED = 14
 _MOST_LABELS = 3
 _SEPARATOR = ex.char_set(".\u3002\uff0e\uff61")
 
 _JOINERS, _VIRAMA = ex.char_set("\u200c\u200d"), ex.literal("\u094d")
-_GREEK: Ranges = ((0x3AC, 0x3CE),)
 _KANA_AND_HAN: Ranges = ((0x3007, 0x3007), (0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FFF))
-# Letters and digits written from left to right, and vowel signs, which begin no label.
-LEFT_TO_RIGHT: Ranges = (
-    *((0xDF, 0xF6), (0xF8, 0xFF)),  # Latin
-    *_GREEK,
-    (0x430, 0x45F),  # Cyrillic
+# The blocks whose small letters are taken: Latin (three blocks) and Cyrillic (two).
+_SMALL_LETTERS = ((0xDF, 0x17F), (0x1E00, 0x1EFF), (0x430, 0x52F))
+_GREEK_BLOCK = (0x370, 0x3FF)
+# Small letters that RFC 5892, section 2.6, takes although another rule would not.
+_TAKEN = ((0xDF, 0xDF), (0x3C2, 0x3C2))
+# Other letters and digits written from left to right, and signs, which begin no label.
+_LEFT_TO_RIGHT: Ranges = (
     *((0x904, 0x928), (0x92A, 0x930), (0x932, 0x933), (0x935, 0x939), (0x93D, 0x93D), (0x966, 0x96F)),  # Devanagari
     *((0xE01, 0xE30), (0xE32, 0xE32), (0xE40, 0xE46), (0xE50, 0xE59)),  # Thai
     (0xF0B, 0xF0B),  # Tibetan
@@ -38,7 +44,7 @@ LEFT_TO_RIGHT: Ranges = (
     (0xAC00, 0xD7A3),  # Hangul
 )
 _EXTENDED_DIGITS: Ranges = ((0x6F0, 0x6F9),)
-_VOWELS: Ranges = ((0x93E, 0x94C),)
+_SIGNS: Ranges = ((0x900, 0x903), (0x93E, 0x94C))
 _HEBREW: Ranges = ((0x5D0, 0x5EA),)
 _ARABIC: Ranges = ((0x620, 0x63F), (0x641, 0x64A), (0x671, 0x674), (0x679, 0x6D3), (0x6FA, 0x6FF))
 # Letters that join the next one, and letters that join the one before (Unicode's ArabicShaping.txt).
@@ -48,8 +54,9 @@ _JOINS_PREVIOUS: Ranges = ((0x622, 0x63F), (0x641, 0x64A))
 _NOT_RESERVED = ~parse("(?s:..--.*|-.*|.*-)")
 
 
-def idn_hostname() -> Expr:
-    return _names_of(ascii_label() | _left_to_right()) | _names_of(ascii_label("A-Za-z") | _right_to_left())
+def idn_hostname() -> ByteAutomaton:
+    in_ascii = hostname() - parse(r"(?:.*\.)?..--.*")
+    return in_ascii | compile_expr(names(_SEPARATOR))
 
 
 def idn_hostname_at_most() -> Expr:
@@ -57,8 +64,21 @@ def idn_hostname_at_most() -> Expr:
     return ex.repeat(ex.char_set((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "-.", (0x80, 0x10FFFF)), 1)
 
 
-def _names_of(label: Expr) -> Expr:
-    return label + (_SEPARATOR + label).repeat(0, _MOST_LABELS - 1)
+def names(separator: Expr) -> Expr:
+    """Return the names that have few labels, in ASCII or beyond it, with a separator between them."""
+    ways = ascii_label() | _left_to_right(), ascii_label("A-Za-z") | _right_to_left()
+    return ex.alternation(*[label + (separator + label).repeat(0, _MOST_LABELS - 1) for label in ways])
+
+
+def _small_letters(first: int, last: int) -> Ranges:
+    """Return the small letters of a block that normalization leaves as they are (RFC 5892, sections 2.1 and 2.2)."""
+
+    def is_stable(character: str) -> bool:
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", character).casefold())
+        return folded == character and unicodedata.category(character) in ("Ll", "Lo")
+
+    stable = rg.from_sorted(code for code in range(first, last + 1) if is_stable(chr(code)))
+    return rg.normalize([*stable, *rg.intersect(_TAKEN, ((first, last),))])
 
 
 def _encoded(label: Expr) -> Expr:
@@ -73,10 +93,12 @@ def _left_to_right() -> Expr:
     In context: a middle dot between two letters l, a Greek numeral sign before a Greek letter, joiners after a virama,
     and a Katakana middle dot where there is Kana or Han.
     """
-    plain = ex.char_set((0x30, 0x39), (0x61, 0x7A), "-", *_EXTENDED_DIGITS, *LEFT_TO_RIGHT)
-    catalan, numeral = "l" + parse("(?:\u00b7l)+"), "\u0375" + ex.char_set(*_GREEK)
+    greek = ex.char_set(*_small_letters(*_GREEK_BLOCK))
+    letters = [part for block in _SMALL_LETTERS for part in _small_letters(*block)]
+    plain = ex.char_set((0x30, 0x39), (0x61, 0x7A), "-", *_EXTENDED_DIGITS, *letters, *_LEFT_TO_RIGHT) | greek
+    catalan, numeral = "l" + parse("(?:\u00b7l)+"), "\u0375" + greek
     begins = plain | catalan | numeral
-    unit = begins | ex.char_set(*_VOWELS) | _VIRAMA + _JOINERS.optional()
+    unit = begins | ex.char_set(*_SIGNS) | _VIRAMA + _JOINERS.optional()
     dotted = ex.alternation(begins, "\u30fb") + (unit | "\u30fb").star()
     east_asian = dotted & ex.concat(ex.ANY_TEXT, ex.char_set(*_KANA_AND_HAN), ex.ANY_TEXT)
     return _encoded(begins + unit.star() | east_asian)
