@@ -72,7 +72,9 @@ def _is_needed(note: Note, seen: ReadPlaces) -> bool:
         return False
     if any(keyword in _UNEVALUATED for keyword, _ in seen.keywords):
         return True
-    schema = note.pointer.rpartition("/")[0]
+    schema, _, last = note.pointer.rpartition("/")
+    if last != note.keyword:  # one of the patterns in `patternProperties`
+        schema = schema.rpartition("/")[0]
     after = {f"{schema}/{name}" for name in _BEFORE.get(note.keyword, ())}
     return any(place in after for _, place in seen.keywords)
 

@@ -18,6 +18,7 @@ VALUES: list[Any] = [
     *("", "a", "aa", "ab", "bbbbb", 1, True, None),
     *([], ["aa"], ["ab"], ["aa", "ab"], ["aa", "bb"], [1, "aa"]),
     *({}, {"x": "aa"}, {"x": "ab"}, {"x": 1}, {"x": "aa", "y": "ab"}, {"y": "bb"}),
+    *({"aa": 1}, {"aa": "ab"}, {"ab": "aa", "bb": ""}),
 ]
 
 
@@ -46,6 +47,8 @@ def random_schema(rng: random.Random, depth: int) -> Any:
             lambda: {"if": inner(), "then": inner(), "else": inner()},
             lambda: {"properties": {"x": inner(), "y": inner()}},
             lambda: {"properties": {"x": inner()}, "additionalProperties": inner()},
+            lambda: {"patternProperties": {TWICE: inner()}},
+            lambda: {"patternProperties": {TWICE: inner(), "^x": inner()}, "additionalProperties": inner()},
             lambda: {"items": inner()},
             lambda: {"contains": inner(), "maxContains": 1},
             lambda: {"properties": {"x": inner()}, "unevaluatedProperties": inner()},
@@ -89,6 +92,10 @@ def test_what_is_left_out_is_listed() -> None:
     assert dropped({"contains": twice, "maxContains": 1}) == ["/contains/pattern", "/contains"]
     by_reference = {"not": {"$ref": "#/$defs/d"}, "items": {"$ref": "#/$defs/d"}, "$defs": {"d": twice}}
     assert dropped(by_reference) == ["/$defs/d/pattern", "/not"]
+    names = {TWICE: {"type": "integer"}, "^a": twice}
+    assert dropped({"patternProperties": names}) == [f"/patternProperties/{TWICE}", "/patternProperties/^a/pattern"]
+    assert json_schema({"patternProperties": {TWICE: False, "^x": False}}, unsupported="relax").allows('{"aa": 1}')
+    assert not json_schema({"patternProperties": {TWICE: False, "^x": False}}, unsupported="relax").allows('{"x": 1}')
     # Properties and schemas may have the names of keywords.
     assert dropped({"properties": {"not": twice}}) == ["/properties/not/pattern"]
     for name in ("not", "default", "if"):

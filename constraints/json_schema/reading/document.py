@@ -20,7 +20,7 @@ class Note:
     Attributes:
         pointer: its place in the schema, as a JSON pointer.
         keyword: the keyword.
-        reason: why it constrains nothing: no draft defines the format, or the keyword was left out on request.
+        reason: why it constrains nothing: no draft defines the format, for instance, or why the keyword is left out.
     """
 
     pointer: str

@@ -223,9 +223,10 @@ class Reader:
         kept = {}
         for keyword, value in schema.items():
             pointer = place + step(keyword)
-            if pointer in self._skip:
-                self.notes[Note(pointer, keyword, "it is left out on request")] = None
-            else:
+            if keyword == "patternProperties" and isinstance(value, dict):
+                # Of these, single patterns may be left out.
+                value = {name: below for name, below in value.items() if pointer + step(name) not in self._skip}
+            if pointer not in self._skip:
                 kept[keyword] = value
         return kept
 
