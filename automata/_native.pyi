@@ -355,11 +355,6 @@ def components(offsets: numpy.typing.NDArray[numpy.int32], targets: numpy.typing
     Return the strongly connected components of a graph, each after those that it leads to: where each begins, `[C + 1]`, and their nodes, `[N]`. The successors of a node begin at its offset.
     """
 
-def minimize(final: numpy.typing.NDArray[numpy.bool_], arcs: numpy.typing.NDArray[numpy.int32], budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
-    """
-    Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of transitions from state 0.
-    """
-
 def minimal_over_symbols(num_states: int, num_symbols: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], max_states: int, budget: Budget) -> tuple[int, NDArray[numpy.bool_], NDArray[numpy.int32]]:
     """
     Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of an NFA from state 0 to state 1.
@@ -384,9 +379,6 @@ class VisiblyPushdownLayout:
     def num_states(self) -> int: ...
 
     @property
-    def num_labels(self) -> int: ...
-
-    @property
     def starts(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
@@ -402,25 +394,13 @@ class VisiblyPushdownLayout:
     def chains(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
-    def fragment_states(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
     def fragment_arc_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
     def fragment_arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
-    def fragment_epsilon_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def fragment_epsilon(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
     def copies(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def epsilon(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
     def calls(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
@@ -432,13 +412,7 @@ class VisiblyPushdownLayout:
     def ends(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
-    def prepared(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
     def counters(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def numbers(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
 class LayoutWriter:
     """Makes a layout from the lists of rules."""

@@ -32,6 +32,7 @@ They are at the bottom of the import order so that every package can raise them.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from automata.fst_type import is_fst
@@ -109,13 +110,7 @@ class GrammarError(TokenfstError, ValueError):
         self.reason, self.rule, self.line, self.column = reason, rule, line, column
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _grammar_error, (type(self), self.reason, self.rule, self.line, self.column)
-
-
-def _grammar_error(
-    kind: type[GrammarError], reason: str, rule: str | None, line: int | None, column: int | None
-) -> GrammarError:
-    return kind(reason, rule=rule, line=line, column=column)
+        return partial(type(self), self.reason, rule=self.rule, line=self.line, column=self.column), ()
 
 
 class NondeterministicGrammar(GrammarError):
@@ -137,11 +132,7 @@ class SchemaError(TokenfstError, ValueError):
         self.reason, self.pointer, self.keyword = reason, pointer, keyword
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _schema_error, (type(self), self.reason, self.pointer, self.keyword)
-
-
-def _schema_error(kind: type[SchemaError], reason: str, pointer: str, keyword: str | None) -> SchemaError:
-    return kind(reason, pointer=pointer, keyword=keyword)
+        return partial(type(self), self.reason, pointer=self.pointer, keyword=self.keyword), ()
 
 
 class UnsupportedSchema(SchemaError):
@@ -186,11 +177,7 @@ class LimitExceeded(TokenfstError, RuntimeError):
         return LimitExceeded(f"{subject} {self.reason}", limit=self.limit, reason=self.reason) if self.reason else self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _limit_exceeded, (str(self), self.limit, self.reason)
-
-
-def _limit_exceeded(message: str, limit: str, reason: str) -> LimitExceeded:
-    return LimitExceeded(message, limit=limit, reason=reason)
+        return partial(type(self), str(self), limit=self.limit, reason=self.reason), ()
 
 
 def limit_exceeded(limit: str, amount: float) -> LimitExceeded:

@@ -13,7 +13,6 @@ Rejected: the engines' own kernels, which are each for some devices only, and do
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
 import torch
 from torch import Tensor
@@ -44,7 +43,7 @@ def apply_(logits: Tensor, masks: Tensor) -> None:
     if width < logits.shape[1]:
         logits[:, width:].masked_fill_((masks != -1).any(1, keepdim=True), _NEVER)
     covered = logits[:, :width]
-    allowed = unpacked(masks, width, _tokens_of_byte(logits.device)) | (masks == 0).all(1, keepdim=True)
+    allowed = unpacked(masks, width, tokens_of_byte(logits.device)) | (masks == 0).all(1, keepdim=True)
     lost = ~(allowed & (covered > _NEVER)).any(1, keepdim=True)
     covered.masked_fill_(allowed & lost, 0.0)
     covered.masked_fill_(~allowed, _NEVER)
@@ -53,8 +52,3 @@ def apply_(logits: Tensor, masks: Tensor) -> None:
 def set_tokens(masks: Tensor, row: int, tokens: Iterable[int], *, allowed: bool) -> None:
     """Allow or mask some tokens in a row of masks on the host."""
     packed_words.set_tokens(masks[row].numpy(), tokens, allowed=allowed)
-
-
-@cache
-def _tokens_of_byte(device: torch.device) -> Tensor:
-    return tokens_of_byte(device)

@@ -252,19 +252,20 @@ def test_what_is_no_count(pattern: str, low: int, high: int | None) -> None:
 
 
 def test_minimization_is_stopped() -> None:
+    # A chain from state 0 to state 1, by all others.
     size = 1000
-    states = np.arange(size, dtype=np.int32)
-    final = np.arange(size + 1) == size
-    arcs = np.stack([states, np.zeros(size, np.int32), states + 1], axis=1).astype(np.int32)
+    chain = np.array([0, *range(2, size + 1), 1], np.int32)
+    arcs = np.stack([chain[:-1], np.zeros(size, np.int32), chain[1:]], axis=1)
+    given = size + 1, 1, arcs, np.empty((0, 2), np.int32), 10 * size
     cancellation = Cancellation()
     work = Work(cancellation=cancellation)
-    start, ends, found = _native.minimize(final, arcs, work.budget)
+    start, ends, found = _native.minimal_over_symbols(*given, work.budget)
     assert (start >= 0, len(ends), len(found)) == (True, size + 1, size)
     cancellation.cancel()
 
     def minimize_for_ever() -> None:
         while True:
-            _native.minimize(final, arcs, work.budget)
+            _native.minimal_over_symbols(*given, work.budget)
 
     with pytest.raises(Cancelled):
         minimize_for_ever()

@@ -547,9 +547,6 @@ class Pairs:
     @property
     def offsets(self) -> Annotated[NDArray[numpy.int64], dict(writable=False)]: ...
 
-    @property
-    def intervals(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
 class PieceAutomaton:
     """An automaton over bytes that tells where the pieces of a text may end."""
 
@@ -650,9 +647,6 @@ class CanonicalCore(AutomatonCore):
 
     @property
     def final(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
-
-    @property
-    def needs_token(self) -> Annotated[NDArray[numpy.bool_], dict(writable=False)]: ...
 
     @property
     def class_of(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...

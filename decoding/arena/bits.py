@@ -6,6 +6,8 @@ unpacked    the inverse
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -18,6 +20,7 @@ def packed(tokens: Tensor) -> Tensor:
     return words
 
 
+@cache
 def tokens_of_byte(device: torch.device) -> Tensor:
     """Return the table for `unpacked`, `[256]` int64: for each byte the flags of its eight tokens, as eight bytes."""
     bits = torch.arange(256, device=device)[:, None] >> torch.arange(8, device=device) & 1

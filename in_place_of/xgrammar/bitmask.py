@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -91,14 +90,9 @@ def apply_token_bitmask_inplace(
     if indices is None and len(rows) != len(words):
         raise ValueError(f"there are {len(rows)} rows of logits, and {len(words)} masks")
     check_rows(() if indices is None else indices, min(len(rows), len(words)))
-    forbidden = ~unpacked(words, width, _tokens_of_byte(words.device))
+    forbidden = ~unpacked(words, width, tokens_of_byte(words.device))
     if indices is None:
         rows.masked_fill_(forbidden, _NEVER)
         return
     for row in indices:
         rows[row].masked_fill_(forbidden[row], _NEVER)
-
-
-@cache
-def _tokens_of_byte(device: torch.device) -> Tensor:
-    return tokens_of_byte(device)

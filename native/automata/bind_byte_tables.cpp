@@ -3,7 +3,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "automata/bindings.h"
 #include "automata/byte_tables.h"

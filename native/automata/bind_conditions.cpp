@@ -1,9 +1,6 @@
 // Bindings of the conditions of guarded arcs. A set of flags is a Python int with a bit for each flag.
 #include <nanobind/stl/tuple.h>
 
-#include <bit>
-#include <tuple>
-
 #include "automata/bindings.h"
 #include "automata/visibly_pushdown/flag_conditions.h"
 #include "bindings/arrays.h"

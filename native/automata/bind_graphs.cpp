@@ -63,24 +63,6 @@ auto components_of(Values<int32_t> offsets, Values<int32_t> targets, Budget& bud
   return std::make_tuple(array_of(found.offsets), array_of(found.order));
 }
 
-auto minimized(Values<bool> final, Records<Arc> arcs, Budget& budget) {
-  const auto num_states = static_cast<int64_t>(final.size());
-  require(num_states > 0, "there is no state 0");
-  require_countable(final.size(), "states");
-  require_countable(arcs.size(), "arcs");
-  int32_t num_symbols = 0;
-  for (const Arc& arc : arcs) {
-    require_within(std::array{arc.source, arc.target}, 0, num_states, "state");
-    require(0 <= arc.symbol && arc.symbol < (1 << 30), "a symbol is out of range");
-    num_symbols = std::max(num_symbols, arc.symbol + 1);
-  }
-  Transitions automaton(budget);
-  automaton.final.assign(final.begin(), final.end());
-  automaton.arcs.assign(arcs.begin(), arcs.end());
-  const Minimal found = unlocked([&] { return minimize(automaton, budget); });
-  return std::make_tuple(found.start, flags(found.automaton.final), records(found.automaton.arcs));
-}
-
 auto minimal_over_symbols(int32_t num_states, int32_t num_symbols, Records<Arc> arcs, Records<Edge> epsilon,
                           int64_t max_states, Budget& budget) {
   require(num_states >= 2 && num_symbols >= 0, "an automaton has a start and an end");
@@ -113,9 +95,6 @@ void bind_graphs(nb::module_& m) {
   m.def("components", &components_of, "offsets"_a, "targets"_a, "budget"_a,
         "Return the strongly connected components of a graph, each after those that it leads to: where each begins, "
         "`[C + 1]`, and their nodes, `[N]`. The successors of a node begin at its offset.");
-  m.def("minimize", &minimized, "final"_a, "arcs"_a, "budget"_a,
-        "Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of "
-        "transitions from state 0.");
   m.def("minimal_over_symbols", &minimal_over_symbols, "num_states"_a, "num_symbols"_a, "arcs"_a, "epsilon"_a,
         "max_states"_a, "budget"_a,
         "Return the start (-1 if nothing is accepted), the final flags and the arcs of the minimal automaton of an NFA "

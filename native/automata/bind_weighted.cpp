@@ -1,7 +1,6 @@
 // Bindings of weighted automata over bytes.
 #include <nanobind/stl/pair.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "automata/bindings.h"

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <ranges>
-#include <utility>
 
 #include "automata/arcs.h"
 #include "support/csr.h"

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ranges>
 #include <span>
 
 #include "automata/arcs.h"

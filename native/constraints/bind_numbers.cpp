@@ -3,7 +3,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <optional>
-#include <tuple>
 
 #include "bindings/arrays.h"
 #include "constraints/bindings.h"

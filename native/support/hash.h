@@ -1,11 +1,9 @@
 // Hash: a multiplicative hash of 64-bit words, for tables with a power of two of slots.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
 namespace support {
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <variant>
-#include <vector>
 
 #include "tokenfst/vocabulary.h"
 

@@ -228,8 +228,7 @@ void bind_encoders(nb::module_& m) {
       .def("may_follow", &may_follow, "left"_a, "right"_a)
       .def_prop_ro("position", &shown<&Pairs::position>)
       .def_prop_ro("token_at", &shown<&Pairs::token_at>)
-      .def_prop_ro("offsets", &shown<&Pairs::offsets>)
-      .def_prop_ro("intervals", &shown<&Pairs::intervals>);
+      .def_prop_ro("offsets", &shown<&Pairs::offsets>);
   nb::class_<PieceAutomaton>(m, "PieceAutomaton",
                              "An automaton over bytes that tells where the pieces of a text may end.")
       .def(nb::new_(&make_pieces), "byte_class"_a, "next"_a, "split"_a, "final"_a);
@@ -288,10 +287,6 @@ void bind_canonical(nb::module_& m) {
       .def_prop_ro("final",
                    [](nb::handle_t<CanonicalAutomaton> self) {
                      return view_of_flags(nb::cast<const CanonicalAutomaton&>(self).tables().subsets.final, self);
-                   })
-      .def_prop_ro("needs_token",
-                   [](nb::handle_t<CanonicalAutomaton> self) {
-                     return view_of_flags(nb::cast<const CanonicalAutomaton&>(self).needs_token(), self);
                    })
       .def_prop_ro("class_of",
                    [](nb::handle_t<CanonicalAutomaton> self) {

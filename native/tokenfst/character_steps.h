@@ -6,7 +6,6 @@
 //     Loops        the ASCII bytes that lead a state back to itself, and which kinds of characters beyond ASCII do
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "automata/byte_tables.h"

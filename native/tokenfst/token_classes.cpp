@@ -1,7 +1,6 @@
 #include "tokenfst/token_classes.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "tokenfst/state_functions.h"
 #include "tokenfst/walk.h"

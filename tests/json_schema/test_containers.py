@@ -289,6 +289,11 @@ def test_fifty_variants_are_told_apart_by_a_constant() -> None:
             "'type', 'required' and 'properties' together allow no value (at the root)",
         ),
         (False, "no value satisfies false"),
+        (
+            {"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]},
+            "with an empty list (at /properties/a/enum)",
+        ),
+        ({"const": "xn--a", "format": "hostname"}, "format 'hostname' (which leaves out some valid texts)"),
     ],
 )
 def test_the_conflict_of_an_unsatisfiable_schema_is_named(schema: Any, message: str) -> None:

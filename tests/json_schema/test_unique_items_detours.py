@@ -46,6 +46,7 @@ NEEDY: list[Any] = [
     unique({}, contains={"type": "integer"}, minContains=3),
     unique({}, prefixItems=[{"type": "integer"}, {"type": ["integer", "string"]}, {"type": "number"}], minItems=3),
     unique(unique({"type": "integer"}, minItems=2), minItems=2),
+    unique(unique({"type": "integer", "minimum": 0, "maximum": 12}), minItems=2),
     unique(FLAG, minItems=3),
     unique({"type": "array", "items": FLAG, "maxItems": 1}, minItems=4),
     {"type": "object", "properties": {"tags": unique({"type": "string", "minLength": 2}, minItems=3), "n": {}}},
@@ -129,6 +130,13 @@ def test_white_space_that_must_come_counts() -> None:
 def test_the_shortest_number_of_tokens_where_nothing_can_repeat() -> None:
     automaton = compiled(unique({}, prefixItems=[{"type": "string"}, {"type": "integer"}], minItems=2), ALL_BYTES)
     assert automaton.min_tokens(automaton.start) == len(b'["",0]') + 1
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 6), (2, 10), (3, 17)])
+def test_items_of_items_that_differ_may_be_few(count: int, most: int) -> None:
+    digits = {"type": "integer", "minimum": 0, "maximum": 9}
+    automaton = compiled(unique(unique(digits), minItems=count), ALL_BYTES, whitespace="compact")
+    assert automaton.min_tokens(automaton.start) <= most + 1
 
 
 def test_budgets_at_the_start_of_a_text_that_decoders_change_are_refused() -> None:

@@ -119,11 +119,6 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         """The pairs of tokens that may be neighbours inside a piece."""
         return self.core.pairs
 
-    @property
-    def needs_token(self) -> BoolArray:
-        """Whether the next token depends on the last one, `[S]` bool."""
-        return self.core.needs_token
-
     # Sizes
 
     @property

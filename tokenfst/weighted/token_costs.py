@@ -126,13 +126,13 @@ class CostTable:
         """Return the cost of ending in a state, in units; `NO_COST` if no text may end there."""
         return int(self.weighted.tables.final[place_of(state)])
 
-    def costs(self, state: int, work: Work | None = None) -> SparseCosts:
+    def costs(self, state: int) -> SparseCosts:
         """Return the tokens that do not cost 0 in a state, including end tokens. Some of them may not be allowed there.
 
         Raises:
             Cancelled, LimitExceeded: the work was cancelled, or a limit was exceeded.
         """
-        return self._kept.get_or_make(state, lambda: self._find(state, current_work(work)))
+        return self._kept.get_or_make(state, lambda: self._find(state, current_work()))
 
     def _find(self, state: int, work: Work) -> SparseCosts:
         if state < 0:

@@ -358,12 +358,7 @@ class SchemaGrammarBuilder:
         for number, (kind, vector) in enumerate(self.keys, 1):
             if number in self.side_by_side.called or not _counts_members(kind, vector):
                 continue
-            automaton: ByMoves | Plain | FlaggedObject | None = None
-            given = vector, self.restriction, self.expansion
-            if self.layout.order != "schema":
-                automaton = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
-            automaton = automaton or object_automaton(*given)
-            assert not isinstance(automaton, FlaggedObject)
+            automaton = self.without_flags(vector)
             if self.supply.names_run_out(automaton):
                 raise UnsupportedSchema(
                     "needs memory of all items, and objects with more members than there may be names for",
@@ -371,6 +366,16 @@ class SchemaGrammarBuilder:
                     keyword="uniqueItems",
                 )
             self._detours[number] = self.lengths.detour_of_names(automaton)
+
+    def without_flags(self, vector: Vector) -> ByMoves | Plain:
+        """Return the automaton of an object that has no flags."""
+        given = vector, self.restriction, self.expansion
+        if self.layout.order != "schema":
+            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
+            if found is not None:
+                assert not isinstance(found, FlaggedObject)
+                return found
+        return object_automaton(*given)
 
     def _add_detours(self) -> None:
         """Add the detours of each rule: after the comma."""

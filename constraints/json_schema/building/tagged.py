@@ -41,10 +41,7 @@ from constraints.json_schema.building.builder import Earlier, SchemaGrammarBuild
 from constraints.json_schema.building.container_rule import STATE_WEIGHT
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.tags import BREAK, Tags
-from constraints.json_schema.containers.allowance import MOST_WORK
 from constraints.json_schema.containers.automaton import ContainerAutomaton, Outcome, State
-from constraints.json_schema.containers.flagged import FlaggedObject
-from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, Not, conjunction
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import Kind, Matches, OfKind, Pattern
@@ -180,7 +177,7 @@ class TaggedBuilder(SchemaGrammarBuilder):
             raise SchemaError(
                 "arguments between tags are an object, and the schema says something else", keyword="type"
             )
-        members = TaggedMembers(self._automaton(said), self.restriction, self.count_states)
+        members = TaggedMembers(self.without_flags((said,)), self.restriction, self.count_states)
         self.kinds = members.kinds
         # Two states for each state of the container: before a member, and after the tag that closes one.
         rule, num_states = self.rules[0], members.num_states
@@ -193,15 +190,6 @@ class TaggedBuilder(SchemaGrammarBuilder):
         rule.arcs += [(self._closed(state), _pattern(BREAK), target) for state, target in targets]
         for member in members.members:
             self._add_member(member, members.kinds_under(member.name))
-
-    def _automaton(self, said: Formula) -> ContainerAutomaton:
-        given = (said,), self.restriction, self.expansion
-        if self.layout.order != "schema":
-            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
-            if found is not None:
-                assert not isinstance(found, FlaggedObject)
-                return found
-        return object_automaton(*given)
 
     def _add_member(self, member: _Member, kinds: frozenset[Kind]) -> None:
         named = self._read(self._read(member.source, _pattern(self.tags.name)), self._name(member.name))

@@ -149,22 +149,24 @@ class Lengths:
 
     def _path(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:
         """Return the length of the shortest path that has `number` values, as the product of those of its steps."""
-        before = most_before(steps)
-        heap: list[tuple[float, int, State, float]] = [(self.widths.brackets, 0, automaton.start, 1)]
+        is_unique = isinstance(automaton, ArrayAutomaton) and automaton.unique is not None
+        heap: list[tuple[float, int, State, float, int]] = [(self.widths.brackets, 0, automaton.start, 1, 0)]
         seen, count = set[tuple[State, float]](), 0
         while heap:
-            length, _, state, values = heappop(heap)
+            length, _, state, values, before = heappop(heap)
             if values >= number and automaton.end(state) >= 0:
                 return length
             if (state, values) in seen:
                 continue
             seen.add((state, values))
             for step in steps[state]:
-                for chosen in {1, min(step.values, ceil(number / values))} - {0}:
-                    more = self._item(automaton, step, chosen, before[state])
+                left = step.values - before if is_unique else step.values
+                for chosen in {1, min(left, ceil(number / values))}:
+                    more = self._item(automaton, step, chosen, before) if chosen > 0 else inf
                     if length + more < inf:
                         count += 1
-                        heappush(heap, (length + more, count, step.target, min(values * chosen, number)))
+                        then = before + (not step.is_skip)
+                        heappush(heap, (length + more, count, step.target, min(values * chosen, number), then))
         return inf
 
     def _paths(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:

@@ -39,6 +39,7 @@ from constraints.json_schema.formulas.statements import (
 )
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.reading.site import shown
+from constraints.json_schema.strings.formats import INEXACT_FORMATS
 from tokenfst.explanation.wording import listed
 
 # Statements whose values show their kind, so that `type` need not be named beside them.
@@ -191,7 +192,8 @@ def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
         case Matches():
             return f"pattern {excerpt(formula.expr)}"
         case Format():
-            return f"format {formula.name!r}"
+            partly = " (which leaves out some valid texts)" if formula.name in INEXACT_FORMATS else ""
+            return f"format {formula.name!r}{partly}"
         case TextLength():
             return _bounded(formula, "characters")
         case ItemCount():

@@ -28,6 +28,9 @@ def explain_conflict(
         is_empty: returns whether no value satisfies the schema without the keywords at some pointers.
     """
     place = _at(schema, error.pointer)
+    if place == [] and error.reason.endswith(NO_VALUE):
+        words = "no value satisfies a keyword with an empty list"
+        return UnsatisfiableSchema(error.reason.removesuffix(NO_VALUE) + words, pointer=error.pointer)
     if not error.reason.endswith(NO_VALUE) or not isinstance(place, dict) or len(place) > _MOST_KEYWORDS:
         return error
     pointers = {f"{error.pointer}/{keyword.replace('~', '~0').replace('/', '~1')}": keyword for keyword in place}

@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <span>
 
 #include "support/hash.h"
 #include "support/interner.h"

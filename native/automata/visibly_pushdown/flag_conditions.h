@@ -13,7 +13,6 @@
 #include <exception>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "automata/visibly_pushdown/layout.h"

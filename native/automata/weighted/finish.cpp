@@ -1,6 +1,4 @@
 // The last steps of every weighted construction: without dead states, with costs pushed to the front, minimal.
-#include <algorithm>
-#include <ranges>
 
 #include "automata/distance.h"
 #include "automata/state_numbering.h"

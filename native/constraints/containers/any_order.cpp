@@ -1,8 +1,5 @@
 #include "constraints/containers/any_order.h"
 
-#include <algorithm>
-#include <stdexcept>
-
 namespace constraints {
 
 namespace {

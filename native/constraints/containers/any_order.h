@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "constraints/containers/container_states.h"

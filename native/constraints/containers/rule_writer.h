@@ -14,8 +14,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -12,7 +12,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cstddef>
 #include <utility>
 
 namespace constraints {

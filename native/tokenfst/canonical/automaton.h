@@ -42,8 +42,6 @@ class CanonicalAutomaton : public Automaton {
   int64_t num_states() const { return int64_t{tables_.subsets.size()} * vocabulary().size(); }
   int64_t end_state() const { return num_states() - vocabulary().size(); }
   bool has_state(int64_t state) const { return 0 <= state && state < num_states(); }
-  // By subset, whether the tokens that may come next depend on the last token.
-  std::span<const uint8_t> needs_token() const { return needs_token_; }
   size_t num_bytes() const;
 
   bool is_final(int64_t state) const { return tables_.subsets.final[subset_of(state)] != 0; }
@@ -80,7 +78,7 @@ class CanonicalAutomaton : public Automaton {
   int32_t least_conditional(int32_t subset, int32_t last, int32_t best) const;
 
   const Tables tables_;
-  std::vector<uint8_t> needs_token_;     // [S]
+  std::vector<uint8_t> needs_token_;     // [S], whether the tokens that may come next depend on the last token
   std::vector<int32_t> member_offsets_;  // [K + 1], where the tokens of each class begin
   std::vector<int32_t> members_;
   support::SharedCache<MaskKey, SubsetMasks> masks_;

@@ -24,7 +24,6 @@ class Cells {
   int32_t size() const { return static_cast<int32_t>(cells_.size()); }
   const Cell& operator[](int32_t cell) const { return cells_[cell]; }
   int32_t of_edge(int32_t edge) const { return of_edge_[edge]; }
-  const Vector<int32_t>& of_edges() const { return of_edge_; }
   // Return the tokens of a cell, and the number of tokens to go after each.
   std::span<const int32_t> tokens(int32_t cell) const { return edges_.members_of(cells_[cell].number); }
   std::span<int32_t> least(int32_t cell) { return {least_.data() + begins_[cell], least_.data() + begins_[cell + 1]}; }

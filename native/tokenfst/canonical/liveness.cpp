@@ -1,7 +1,6 @@
 #include "tokenfst/canonical/liveness.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "support/count.h"
 #include "tokenfst/canonical/cells.h"

@@ -18,7 +18,6 @@
 // removed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "tokenfst/counted/register_functions.h"
 
-#include <algorithm>
-
 namespace tokenfst {
 
 namespace {

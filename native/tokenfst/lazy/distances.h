@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "support/hash.h"
 #include "tokenfst/distance_vectors.h"

@@ -7,7 +7,6 @@
 // that ends there, whatever other generations forget.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 
 #include "tokenfst/lazy/cached_masks.h"
 #include "tokenfst/lazy/distances.h"

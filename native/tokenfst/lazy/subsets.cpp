@@ -1,7 +1,6 @@
 #include "tokenfst/lazy/subsets.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "automata/visibly_pushdown/wanted_exits.h"
 

@@ -41,7 +41,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "tokenfst/lazy/token_characters.h"

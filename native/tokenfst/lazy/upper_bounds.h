@@ -18,8 +18,6 @@
 // Rejected: bounds by state (the states that a token leads to are found only by walking over it).
 #pragma once
 
-#include <span>
-
 #include "tokenfst/lazy/exit_distances.h"
 #include "tokenfst/lazy/longest_ways.h"
 #include "tokenfst/lazy/nfa.h"

@@ -10,7 +10,6 @@
 // nothing, and reports so, if it would have to wait for another thread or to make a mask.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>

@@ -1,7 +1,5 @@
 #include "tokenfst/unique_items/scalar.h"
 
-#include <array>
-
 #include "support/hash.h"
 
 namespace tokenfst::unique_items {

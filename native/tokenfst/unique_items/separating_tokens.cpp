@@ -1,7 +1,6 @@
 #include "tokenfst/unique_items/separating_tokens.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "tokenfst/unique_items/endless.h"
 #include "tokenfst/unique_items/reader.h"
