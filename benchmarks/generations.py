@@ -103,7 +103,7 @@ class ModelWriter:
         last = torch.tensor([[tokens[-1] if tokens else self._first]])
         with torch.no_grad():
             found = self._model(input_ids=last, use_cache=True, **{cache_argument(self._model): self._cache})
-        self._cache = cache_of(found)
+        self._cache = cache_of(self._model, found)
         logits: Logits = found.logits[0, -1].numpy()
         return logits
 

@@ -84,7 +84,7 @@ class Writer:
     def _write_batch(
         self, prompts: list[str], constraint: Stepwise[Any] | None, noise: Noise, limit: int
     ) -> list[Text]:
-        pad = pad_token(self.tokenizer, self.vocabulary)
+        pad = pad_token(self.tokenizer, self.vocabulary, self.model)
         encoded = padded(prompt_tokens(self.tokenizer, prompts), pad, self.model.device)
         ids, seen = encoded["input_ids"], encoded["attention_mask"]
         positions, cache = (seen.cumsum(1) - 1).clamp(min=0), DynamicCache()

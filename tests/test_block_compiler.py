@@ -71,7 +71,8 @@ def test_there_is_one_deadline_for_all() -> None:
 
 def test_blocks_are_kept_up_to_a_number_of_bytes(compiler: BlockCompiler) -> None:
     first = compiler.submit("choice", '["a"]').result()
-    compiler._blocks.max_bytes = 3 * first.words.nbytes
+    compiler._blocks.max_bytes = 3 * compiler._blocks.nbytes
+    assert compiler._blocks.nbytes > first.words.nbytes
     for letter in "bc":
         compiler.submit("choice", f'["{letter}"]').result()
     assert compiler.submit("choice", '["a"]').result() is first

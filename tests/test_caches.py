@@ -20,7 +20,7 @@ def test_a_model_takes_and_returns_its_cache_without_a_warning() -> None:
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("error")
         first = model(input_ids=tokens[:, :2], use_cache=True, **{cache_argument(model): None})
-        second = model(input_ids=tokens[:, 2:], use_cache=True, **{cache_argument(model): cache_of(first)})
+        second = model(input_ids=tokens[:, 2:], use_cache=True, **{cache_argument(model): cache_of(model, first)})
         whole = model(input_ids=tokens)
     assert torch.allclose(second.logits[:, -1], whole.logits[:, -1], atol=1e-4)
 
@@ -51,5 +51,5 @@ def test_names_in_new_and_old_versions(field: str, names: list[str], monkeypatch
 
 
 def test_outputs() -> None:
-    assert cache_of(SimpleNamespace(cache=1)) == 1
-    assert cache_of(SimpleNamespace(past_key_values=2)) == 2
+    assert cache_of(None, SimpleNamespace(cache=1)) == 1
+    assert cache_of(None, SimpleNamespace(past_key_values=2)) == 2

@@ -16,16 +16,17 @@ from constraints.json_schema.reading.document import SchemaDocument
 from constraints.recursion import Task, run
 
 
-def plain_document(schema: Any) -> SchemaDocument:
+def plain_document(schema: Any, skip: frozenset[str] = frozenset()) -> SchemaDocument:
     """Read a schema, with its integers written plainly.
 
     Args:
         schema: the schema.
+        skip: JSON pointers of keywords to leave out.
 
     Raises:
         SchemaError, LimitExceeded: as for `json_schema`.
     """
-    document = read_schema(schema, draft="draft2020-12")
+    document = read_schema(schema, draft="draft2020-12", skip=skip)
     known: dict[Formula, Formula] = {}
     definitions = {key: run(_plain(formula, known)) for key, formula in document.definitions.items()}
     places = {run(_plain(formula, known)): place for formula, place in document.places.items()}

@@ -20,6 +20,18 @@ def cache_argument(model: Any) -> str:
     return "cache" if "cache" in {field.name for field in fields(CausalLMOutputWithPast)} else "past_key_values"
 
 
-def cache_of(output: Any) -> Any:
-    """Return the cache of a model's output."""
-    return output.cache if hasattr(output, "cache") else output.past_key_values
+def cache_of(model: Any, output: Any) -> Any:
+    """Return the cache of a model's output.
+
+    Raises:
+        ValueError: there is none, as for recurrent models that have a state of another kind.
+    """
+    cache = getattr(output, "cache", None)
+    if cache is None:
+        cache = getattr(output, "past_key_values", None)
+    if cache is None:
+        raise ValueError(
+            f"{type(model).__name__} returns no cache of keys and values, on which this loop depends: "
+            "take `generate` without speculation"
+        )
+    return cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from operator import index
 from typing import Any, TypeAlias
 
@@ -29,9 +30,11 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[l
         model: the model that reads them; None if it is not at hand.
 
     Raises:
-        TypeError: a prompt is something else, such as the output of a tokenizer, or a text without a tokenizer.
+        TypeError: a prompt is something else, such as the output of a tokenizer, or a text without a tokenizer; or the
+            model is the name of one, or has an encoder.
         ValueError: a prompt has no tokens, or one that the model does not have.
     """
+    _check_causal(model)
     if isinstance(prompts, Mapping):
         raise TypeError(
             "prompts are texts, and this is a tokenizer's output: pass the texts themselves, or "
@@ -40,7 +43,7 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[l
     if isinstance(prompts, bytes | Tensor) or not isinstance(prompts, Sequence):
         hint = ": ids.tolist() makes lists of them" if isinstance(prompts, Tensor) else ""
         raise TypeError(f"prompts are texts or lists of token ids, not {type(prompts).__name__}{hint}")
-    is_one = isinstance(prompts, str) or (len(prompts) > 0 and all(isinstance(token, int) for token in prompts))
+    is_one = isinstance(prompts, str) or (len(prompts) > 0 and all(isinstance(token, Integral) for token in prompts))
     several: Any = [prompts] if is_one else prompts
     rows = [_tokens(tokenizer, prompt, number) for number, prompt in enumerate(several)]
     num_tokens = _num_embeddings(model)
@@ -87,11 +90,25 @@ def _tokens(tokenizer: Any, prompt: Any, number: int) -> list[int]:
             raise TypeError(f"prompt {number} is a text, and a vocabulary encodes none: pass the tokenizer")
         encoded: list[int] = tokenizer(prompt)["input_ids"]
         return encoded or [first_token(tokenizer)]
-    if isinstance(prompt, bytes) or not isinstance(prompt, Sequence) or not all(isinstance(one, int) for one in prompt):
+    if (
+        isinstance(prompt, bytes)
+        or not isinstance(prompt, Sequence)
+        or not all(isinstance(one, Integral) for one in prompt)
+    ):
         raise TypeError(f"prompt {number} is a text or a list of token ids, not {type(prompt).__name__}{_hint(prompt)}")
     if not prompt:
         raise ValueError(f"prompt {number} has no tokens: begin with the model's first special token")
-    return list(prompt)
+    return list(map(int, prompt))
+
+
+def _check_causal(model: Any) -> None:
+    if isinstance(model, str):
+        raise TypeError(f"the model is an object, not its name: AutoModelForCausalLM.from_pretrained({model!r})")
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        raise TypeError(
+            f"{type(model).__name__} has an encoder, and this function takes models that continue their prompt: call "
+            "`model.generate` with a `ConstraintLogitsProcessor`"
+        )
 
 
 def _hint(prompt: Any) -> str:
@@ -117,10 +134,11 @@ def first_token(tokenizer: Any) -> int:
     raise ValueError("the prompt is empty, and the tokenizer names no special token for a model to begin with")
 
 
-def pad_token(tokenizer: Any, vocabulary: Vocabulary) -> int:
-    """Return the token that fills a batch: the tokenizer's padding, or else the first end token."""
+def pad_token(tokenizer: Any, vocabulary: Vocabulary, model: Any) -> int:
+    """Return the token that fills a batch: the tokenizer's padding, or the first end token if there is none, or if it
+    was added to the tokenizer and not to the model."""
     known = getattr(tokenizer, "pad_token_id", None)
-    return int(known) if known is not None else vocabulary.eos_ids[0]
+    return int(known) if known is not None and known < _num_embeddings(model) else vocabulary.eos_ids[0]
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device | str) -> dict[str, Tensor]:

@@ -38,7 +38,12 @@ class _WholeRowsOnly:
 
 
 class ConstraintLogitsProcessor(LogitsProcessor):
-    """Constrains one call of `model.generate`, in any mode, with any batch and left padding. Make one for each call.
+    """Constrains one call of `model.generate`, with any batch and left padding. Make one for each call.
+
+    If other options or processors forbid all tokens that the constraint allows, the text ends there, incomplete, since
+    only the mask is known here; `generate` finds and refuses such a text. A token that a model is told to begin with
+    (`forced_bos_token_id`) is one of these: pass it in `decoder_input_ids`. Continuous batching needs another way
+    (`serving/continuous_batching.py`).
 
     Attributes:
         vocabulary: the tokens.

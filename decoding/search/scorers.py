@@ -35,8 +35,9 @@ class Scorer(Protocol):
 
 
 def scorer_of(model: PreTrainedModel | Logits) -> Scorer:
-    """Return the scorer of a model, or of a function."""
-    return ModelScorer(model) if isinstance(model, PreTrainedModel) else FunctionScorer(model)
+    """Return the scorer of a model, which may be wrapped in another module, or of a function."""
+    is_model = isinstance(model, torch.nn.Module) and hasattr(model, "config")
+    return ModelScorer(cast(PreTrainedModel, model)) if is_model else FunctionScorer(cast(Logits, model))
 
 
 class FunctionScorer:
@@ -97,5 +98,5 @@ class ModelScorer:
             logits_to_keep=1,
             **{self._cache_argument: self._cache},
         )
-        self._cache = cache_of(output)
+        self._cache = cache_of(self._model, output)
         return cast(Tensor, output.logits[:, -1])

@@ -40,6 +40,8 @@ _MIN_HOLES = 64
 # Forward passes after which a text that was not asked about may be dropped; if it is needed later, it is read again.
 _IDLE = 8
 _ALONE = "write one text at a time, and chains"
+# Models that always have linear biases; others say so in their configuration.
+_ALIBI = ("bloom", "mpt")
 
 
 class Reading(NamedTuple):
@@ -95,7 +97,12 @@ class CachedModel:
         Args:
             model: a causal language model.
             batch: B, the number of texts.
+
+        Raises:
+            ValueError: the model has a state that cannot be taken back, as recurrent models have.
         """
+        if getattr(model, "_is_stateful", False):
+            raise ValueError(_recurrent(model))
         self.model = model
         self.forwards = 0
         self._batch = batch
@@ -173,6 +180,8 @@ class CachedModel:
                 **options,
             )
         self.forwards += 1
+        if self._cache.get_seq_length() == 0:
+            raise ValueError(_recurrent(self.model))
         logits: Tensor = output.logits
         return logits
 
@@ -195,6 +204,8 @@ class CachedModel:
         attention = getattr(config, "_attn_implementation", None) or "eager"
         if attention not in ("eager", "sdpa"):
             raise ValueError(f"attention {attention!r} takes no mask of slots: {_ALONE}")
+        if getattr(config, "alibi", False) or getattr(config, "model_type", "") in _ALIBI:
+            raise ValueError(f"attention with linear biases (ALiBi) takes no mask of slots: {_ALONE}")
         window = getattr(config, "sliding_window", None)
         if window is not None and self._cache.get_seq_length() >= window // 2:
             raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
@@ -222,3 +233,10 @@ class CachedModel:
             layer.keys = layer.keys.gather(2, where.expand(-1, layer.keys.shape[1], -1, layer.keys.shape[3]))
             layer.values = layer.values.gather(2, where.expand(-1, layer.values.shape[1], -1, layer.values.shape[3]))
         return longest
+
+
+def _recurrent(model: Any) -> str:
+    return (
+        f"{type(model).__name__} has a state that cannot be taken back, and so it cannot read proposals: leave out "
+        "`speculation`"
+    )

@@ -40,7 +40,7 @@ _LARGEST_SEED: Final = (1 << 64) - 1
 # Options of `model.generate` that are set here.
 _OWN: Final = (
     *("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate"),
-    "generation_config",
+    *("generation_config", "tokenizer"),
 )
 # Held while the state of torch's random numbers, which all threads share, is that of a seed.
 _SEEDED: Final = threading.RLock()
@@ -186,17 +186,16 @@ def generate(
         max_depth=max_depth,
     )
     recorder = _recorder(processor, num_beams, options) if trace else None
-    pad = pad_token(tokenizer, vocabulary)
+    pad = pad_token(tokenizer, vocabulary, model)
     settings = {**_drawn(temperature, options), **options, "num_beams": num_beams, "max_new_tokens": max_new_tokens}
-    if "stop_strings" in options and tokenizer is not vocabulary:
-        settings["tokenizer"] = tokenizer
+    if tokenizer is not vocabulary:
+        settings["tokenizer"] = tokenizer  # for strings that stop a text, which the model's own settings may name, too
     with _seeded(seed):
         found = _by_transformers(model, rows, recorder or InPlace(processor), vocabulary, pad, settings)
     processor.check()
     made = processor.automata()
     owners = [made[number * len(made) // len(found)] for number in range(len(found))]
-    if num_beams == 1:  # with beams, a row of padding means that no further text was found
-        found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
+    found = [_without_padding(row, one, pad) for row, one in zip(found, owners, strict=True)]
     texts = [_text(row, one, vocabulary, at_text_start) for row, one in zip(found, owners, strict=True)]
     if recorder is None:
         return texts
@@ -272,6 +271,8 @@ def _check_settings(temperature: float, seed: int | Sequence[int] | None, option
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
+    if options.get("max_length") is not None:
+        raise ValueError("max_length counts the prompt, too: `max_new_tokens` is the limit of each text")
     if "assistant_tokenizer" in options:
         raise ValueError("an assistant has the model's vocabulary, since the masks of its tokens are the model's")
     _sampling(temperature, options).with_seed(None if isinstance(seed, Sequence) else seed)
@@ -355,8 +356,8 @@ def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: in
 def _without_padding(row: list[int], automaton: TokenAutomaton | None, pad: int) -> list[int]:
     """Return the tokens of a text that was stopped before others of the batch, without the padding after it. A
     constraint may name the token of padding, so no more is taken away than is needed for a complete text."""
-    if automaton is None or pad in automaton.vocabulary.eos_ids:
-        return row
+    if automaton is None or pad in automaton.vocabulary.eos_ids or set(row) == {pad}:
+        return row  # with beams, a row of padding means that no further text was found
     end = len(row)
     while end and row[end - 1] == pad:
         if automaton.accepts(row[:end]):

@@ -365,7 +365,7 @@ def _written(
         with torch.no_grad():
             new = rows if cache is None else rows[:, -1:]
             output = model(input_ids=new, use_cache=True, **{name: cache})
-            logits, cache = output.logits[:, -1], cache_of(output)
+            logits, cache = output.logits[:, -1], cache_of(model, output)
             # What the model rules out may still be allowed, so the mask is kept apart from the logits.
             change = processor.apply_(rows, torch.zeros_like(logits, dtype=torch.float32))
             mask = change.isfinite()
