@@ -35,7 +35,7 @@ def test_names_and_places() -> None:
         'other: "end" | "if" | NUMBERS\nNUMBERS: DIGIT+\nDIGIT: "0".."9"\n%ignore /[ ]/\n%ignore NAME\n'
     )
     assert list(grammar.rules) == ["start", "_l{NAME, /,/}", "other"]
-    assert list(grammar.lexical) == ['"if"', '"x"i', "/,/", "/[ ]/", "END", "NAME", "NUMBERS"]
+    assert list(grammar.lexical) == ["END", '"if"', "NAME", "NUMBERS", '"x"i', "/,/", "/[ ]/"]
     assert grammar.ignored == ("/[ ]/", "NAME")
     assert grammar.rules["start"] == concat(
         call('"if"'), call("_l{NAME, /,/}"), repeat(call('"x"i'), 0, 1), call("END")
@@ -66,7 +66,7 @@ def test_equal_lists_of_substrings_are_one_word() -> None:
         'start: %regex {"substring_chars": "ab"} "1" | %regex  { "substring_chars": "ab"} "2"'
         f' | %regex {{"substring_chars": "{"b" * 200}"}}'
     )
-    assert list(grammar.lexical) == ['"1"', '"2"', "%regex at 87", '%regex {"substring_chars": "ab"}']
+    assert list(grammar.lexical) == ['%regex {"substring_chars": "ab"}', '"1"', '"2"', "%regex at 87"]
 
 
 def test_tokens_are_labels() -> None:

@@ -113,6 +113,28 @@ def test_of_equal_words_the_one_that_lark_prefers() -> None:
         assert accepted(text, "ab1", "ab2") == expected, text
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        'start: /[a-f]+/ "!" | HEX "?"\nHEX: /[a-z]+/',
+        'start: HEX "?" | /[a-f]+/ "!"\nHEX: /[a-z]+/',
+        'start: /[b-z]+/ "!" | /[a-z]+/ "?"',
+        'start: B B "!" | /(ab)+/ "?"\nB: /[ab]+/\n%ignore "c"',
+        'start: /[ab]/ "!" | /[ba]/ "?"\n%ignore /[ca]/',
+        'start: "ab" "!" | E "?"\nE: "ab"i',
+        'start: "ab" "!" | "AB"i "?"',
+        'start: "ab"i "?" | "ab" "!"',
+        'start: AB "?" | "ab" "!"\nAB: "ab"i',
+        'start: "+" "!" | P "?"\nP: /[+]/',
+    ],
+)
+def test_literals_have_the_names_that_lark_gives_them(rules: str) -> None:
+    reference = Lark(rules, parser="lalr", lexer="contextual")
+    for word in ("a", "ab", "AB", "bb", "abab", "+", "aca"):
+        for text in (f"{word}!", f"{word}?", f"{word}c{word}!"):
+            assert accepted(rules, text) == [lark_accepts(reference, text)], text
+
+
 EXTENDED = "ab{,1}", "[a]b??", "a(b)?", "(a)b??", "b|ab"
 
 

@@ -7,22 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    BloomConfig,
-    BloomForCausalLM,
-    JambaConfig,
-    JambaForCausalLM,
-    Mamba2Config,
-    Mamba2ForCausalLM,
-    MambaConfig,
-    MambaForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+import transformers
 
 from automata.errors import IncompleteOutput
 from decoding import Speculation, beam_search, best_of_n, bundled_model, generate, stream
 
+WRITERS: tuple[Any, ...] = (generate, stream, beam_search, best_of_n)
+
+models: Any = transformers
 DATE = r"\d{4}-[01]\d-[0-3]\d"
 SIZES = {"vocab_size": 2048, "eos_token_id": 0, "pad_token_id": 1, "num_hidden_layers": 2}
 STATES = {"hidden_size": 32, "state_size": 8}
@@ -36,10 +28,12 @@ def bundled() -> tuple[Any, Any]:
 def recurrent(kind: str) -> Any:
     torch.manual_seed(3)
     if kind == "mamba":
-        return MambaForCausalLM(MambaConfig(**SIZES, **STATES)).eval()
+        return models.MambaForCausalLM(models.MambaConfig(**SIZES, **STATES)).eval()
     if kind == "mamba2":
-        return Mamba2ForCausalLM(Mamba2Config(**SIZES, **STATES, num_heads=8, head_dim=8, n_groups=1)).eval()
-    config = JambaConfig(
+        return models.Mamba2ForCausalLM(
+            models.Mamba2Config(**SIZES, **STATES, num_heads=8, head_dim=8, n_groups=1)
+        ).eval()
+    config = models.JambaConfig(
         **SIZES,
         hidden_size=32,
         intermediate_size=32,
@@ -50,7 +44,7 @@ def recurrent(kind: str) -> Any:
         attn_layer_offset=1,
         use_mamba_kernels=False,
     )
-    return JambaForCausalLM(config).eval()
+    return models.JambaForCausalLM(config).eval()
 
 
 @pytest.mark.parametrize("kind", ["mamba", "mamba2", "jamba"])
@@ -72,7 +66,9 @@ def test_models_without_a_cache_are_refused_by_name(bundled: tuple[Any, Any]) ->
 
 
 def test_linear_biases_are_read_one_text_at_a_time(bundled: tuple[Any, Any]) -> None:
-    model = BloomForCausalLM(BloomConfig(vocab_size=2048, hidden_size=16, n_layer=1, n_head=2, eos_token_id=0)).eval()
+    model = models.BloomForCausalLM(
+        models.BloomConfig(vocab_size=2048, hidden_size=16, n_layer=1, n_head=2, eos_token_id=0)
+    ).eval()
     (text,) = generate(model, bundled[1], "Born: ", DATE, max_new_tokens=20, speculation=Speculation())
     assert len(text) == 10
     with pytest.raises(ValueError, match="ALiBi"):
@@ -80,9 +76,9 @@ def test_linear_biases_are_read_one_text_at_a_time(bundled: tuple[Any, Any]) -> 
 
 
 def test_models_with_an_encoder_are_refused_by_name(bundled: tuple[Any, Any]) -> None:
-    config = T5Config(vocab_size=2048, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, pad_token_id=1)
-    model = T5ForConditionalGeneration(config).eval()
-    for write in (generate, stream, beam_search, best_of_n):
+    config = models.T5Config(vocab_size=2048, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, pad_token_id=1)
+    model = models.T5ForConditionalGeneration(config).eval()
+    for write in WRITERS:
         with pytest.raises(TypeError, match="T5ForConditionalGeneration has an encoder"):
             write(model, bundled[1], [5, 6], "[a-z]*", max_new_tokens=8)
         with pytest.raises(TypeError, match="not its name"):

@@ -9,7 +9,7 @@ In the order of the steps:
     statements   symbols -> a document: definitions by name, imports, ignored terminals
     literals     strings, regular expressions, ranges -> terminals; widths: how long their words are
     tokens       special tokens; inline_json: %json; common: the terminals of Lark's library
-    terminals    bodies of terminals -> lexical rules
+    terminals    bodies of terminals -> lexical rules; naming: the names that Lark gives to literals
     rules        bodies of rules and templates -> expressions that call rules and words by name
 
 `docs/grammars.md` describes the dialect, and how it differs from Lark and from llguidance.
@@ -56,5 +56,4 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
     ignored = tuple(dict.fromkeys(map(terminals.ignored, document.ignored)))
     if ignored:
         rules.allow_after_tokens(ignored)
-    lexical = {name: terminals.lexical[name] for name in sorted(terminals.lexical)}
-    return Grammar(rules.rules, first, lexical, ignored, {**rules.found, **terminals.found})
+    return Grammar(rules.rules, first, terminals.in_order(ignored), ignored, {**rules.found, **terminals.found})

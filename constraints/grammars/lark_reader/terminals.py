@@ -13,7 +13,7 @@ order that matches at all. Here the longest match wins, and this order decides a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NoReturn
 
@@ -39,6 +39,7 @@ from constraints.grammars.lark_reader.literals import (
     string,
     substrings,
 )
+from constraints.grammars.lark_reader.naming import lark_names
 from constraints.grammars.lark_reader.widths import max_width, widths
 from constraints.grammars.line_index import LineIndex
 
@@ -79,6 +80,20 @@ class Terminals:
         for name, terminal in self.terminals.items():
             if terminal.key is not None:
                 self.names[terminal.key] = name
+
+    def in_order(self, ignored: Sequence[str]) -> dict[str, LexicalRule]:
+        """Return the lexical rules in the order of the names that they have in Lark.
+
+        Args:
+            ignored: the names of those that are ignored.
+        """
+        defined = {*self.document.definitions, *self.document.imported}
+        written = sorted(self.terminals.keys() & self.found.keys() - defined, key=self._place)
+        names = lark_names({name: self.terminals[name] for name in written}, ignored, defined)
+        return {name: self.lexical[name] for name in sorted(self.lexical, key=lambda name: names.get(name, name))}
+
+    def _place(self, name: str) -> tuple[int, int]:
+        return self.found[name].line, self.found[name].column
 
     # References
 
