@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from threading import Lock
+from threading import RLock
 from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -123,8 +123,9 @@ def _count(size: int) -> None:
         clear()
 
 
-# One for the count and all caches, held during a fork, so that another thread cannot hold it in the child for good.
-_lock = Lock()
+# One for the count and all caches, held during a fork, so that another thread cannot hold it in the child for good. A
+# value that is dropped under it may use a cache.
+_lock = RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _num_bytes = 0

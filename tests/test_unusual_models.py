@@ -119,3 +119,19 @@ def test_numbers_of_numpy_are_token_ids_and_a_limit_of_the_whole_is_refused(bund
     assert generate(model, tokenizer, prompts, "yes", max_new_tokens=8) == ["yes"]
     with pytest.raises(ValueError, match="max_new_tokens"):
         generate(model, tokenizer, "a", "yes", max_length=8)
+
+
+def test_layers_that_are_no_attention_take_no_proposals(bundled: tuple[Any, Any]) -> None:
+    config = models.Lfm2Config(
+        vocab_size=2048,
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        layer_types=["conv", "full_attention"],
+        eos_token_id=0,
+    )
+    model = models.Lfm2ForCausalLM(config).eval()
+    with pytest.raises(ValueError, match="a state that cannot be taken back"):
+        generate(model, bundled[1], "Born: ", DATE, max_new_tokens=20, speculation=Speculation())

@@ -248,12 +248,11 @@ class BackgroundCompiler:
 
     def _run(self, job: _Job, turn: int, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
         automaton, error = None, None
-        texts = text_bytes(constraint)
         try:
             # The automaton keeps the limits that it is compiled with, for its tables; a turn only ends the work.
             with Work(self._turns[turn], job.cancellation).current():
                 automaton = tokenfst.compile(constraint, vocabulary, limits=self._limits, **options)
-            kept = _Kept(automaton, texts)
+            kept = _Kept(automaton, text_bytes(constraint))
             size = kept.nbytes
         except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised

@@ -40,6 +40,8 @@ _MIN_HOLES = 64
 # Forward passes after which a text that was not asked about may be dropped; if it is needed later, it is read again.
 _IDLE = 8
 _ALONE = "write one text at a time, and chains"
+# The kinds of layers whose part of a cache can be cut back.
+_CUT_BACK = frozenset(["full_attention", "sliding_attention", "chunked_attention"])
 # Models that always have linear biases; others say so in their configuration.
 _ALIBI = ("bloom", "mpt")
 
@@ -101,7 +103,8 @@ class CachedModel:
         Raises:
             ValueError: the model has a state that cannot be taken back, as recurrent models have.
         """
-        if getattr(model, "_is_stateful", False):
+        layers = getattr(getattr(model, "config", None), "layer_types", None) or ()
+        if getattr(model, "_is_stateful", False) or not set(layers) <= _CUT_BACK:
             raise ValueError(_recurrent(model))
         self.model = model
         self.forwards = 0

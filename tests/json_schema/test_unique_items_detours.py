@@ -13,7 +13,7 @@ from budget_checks import farthest, written
 from unique_items_cases import after, check_texts_within_budgets, compiled, unique
 
 import tokenfst
-from automata import ByteAutomaton, LimitExceeded
+from automata import ByteAutomaton, LimitExceeded, UnsupportedSchema
 from automata import expressions as ex
 from automata.queries import enumerate as texts_of
 from constraints import Whitespace, json_schema
@@ -25,12 +25,19 @@ from tokenfst import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 from tokenfst.vocabulary.text_start import TextStart
 
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
 CARD = {
     "type": "object",
     "properties": {"suit": {"enum": ["s", "h", "d", "c"]}, "rank": {"type": "integer", "minimum": 1, "maximum": 13}},
     "required": ["suit", "rank"],
     "additionalProperties": False,
 }
+FEW: Any = {"type": "integer", "minimum": 0, "maximum": 12}
+PAIR: Any = {"type": "object", "propertyNames": {"pattern": "^[a-c]$"}, "additionalProperties": {"enum": ["a", "bb"]}}
 FLAG: Any = {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False}
 NEEDY: list[Any] = [
     unique({"type": "string"}, minItems=4),
@@ -46,7 +53,10 @@ NEEDY: list[Any] = [
     unique({}, contains={"type": "integer"}, minContains=3),
     unique({}, prefixItems=[{"type": "integer"}, {"type": ["integer", "string"]}, {"type": "number"}], minItems=3),
     unique(unique({"type": "integer"}, minItems=2), minItems=2),
-    unique(unique({"type": "integer", "minimum": 0, "maximum": 12}), minItems=2),
+    unique(unique(FEW), minItems=2),
+    unique(unique(FEW, prefixItems=[{"type": ["null", "boolean"]}, {"const": 7}], minItems=2), minItems=5),
+    unique(unique({"type": "array", "maxItems": 0}, prefixItems=[FLAG], minItems=2), minItems=3),
+    unique(closed(a=PAIR | {"minProperties": 2, "maxProperties": 2}), minItems=2),
     unique(FLAG, minItems=3),
     unique({"type": "array", "items": FLAG, "maxItems": 1}, minItems=4),
     {"type": "object", "properties": {"tags": unique({"type": "string", "minLength": 2}, minItems=3), "n": {}}},
@@ -158,3 +168,13 @@ def test_a_bound_that_is_not_known_ends_no_text_that_can_do_without() -> None:
     assert automaton.mask(inside).any()
     assert not automaton.mask(inside, 1 << 27).any()
     assert automaton.mask(automaton.start, 3).any()
+
+
+@pytest.mark.parametrize("depth", [3, 9, 12])
+def test_values_are_counted_at_any_depth(depth: int) -> None:
+    items: Any = {"type": "integer", "minimum": 0, "maximum": 69}
+    for _ in range(depth):
+        items = {"type": "array", "items": items, "minItems": 1, "maxItems": 1}
+    compiled(unique(items, minItems=70), ALL_BYTES)
+    with pytest.raises(UnsupportedSchema, match="more items than there may be different values"):
+        json_schema(unique(items, minItems=71))

@@ -36,16 +36,16 @@ from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WOR
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
-from constraints.json_schema.containers.lengths import Lengths
-from constraints.json_schema.containers.objects import object_automaton, object_in_any_order
+from constraints.json_schema.containers.lengths import Lengths, counts_members
+from constraints.json_schema.containers.objects import object_in_any_order
 from constraints.json_schema.containers.plain import PlainInOrder
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.containers.supply import Supply
 from constraints.json_schema.containers.variants import parts_or_variants
-from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula, statements
+from constraints.json_schema.formulas.connectives import FALSE, TRUE, Formula
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.statements import Kind, MemberCount, UniqueItems
+from constraints.json_schema.formulas.statements import Kind, UniqueItems
 
 # The most states of all rules of a schema, by their weight.
 MAX_STATES = 240_000
@@ -136,7 +136,7 @@ class SchemaGrammarBuilder:
     @cached_property
     def lengths(self) -> Lengths:
         """The lengths of the values of formulas."""
-        return Lengths(self.supply, marks_at(self.whitespace, MAX_DEPTH).widths)
+        return Lengths(self.supply, marks_at(self.whitespace, MAX_DEPTH).widths, self.without_flags)
 
     @property
     def every_string(self) -> Formula:
@@ -252,7 +252,7 @@ class SchemaGrammarBuilder:
                 return
             if number in self.side_by_side.called:
                 return
-            automaton = found or object_automaton(vector, self.restriction, self.expansion)
+            automaton = found or self.supply.object_automaton(vector)
         if isinstance(automaton, Plain):
             self._build_plain(number, kind, automaton)
         else:
@@ -356,7 +356,7 @@ class SchemaGrammarBuilder:
             UnsupportedSchema: the names may run out.
         """
         for number, (kind, vector) in enumerate(self.keys, 1):
-            if number in self.side_by_side.called or not _counts_members(kind, vector):
+            if number in self.side_by_side.called or kind is not Kind.OBJECT or not counts_members(vector):
                 continue
             automaton = self.without_flags(vector)
             if self.supply.names_run_out(automaton):
@@ -369,13 +369,13 @@ class SchemaGrammarBuilder:
 
     def without_flags(self, vector: Vector) -> ByMoves | Plain:
         """Return the automaton of an object that has no flags."""
-        given = vector, self.restriction, self.expansion
         if self.layout.order != "schema":
+            given = vector, self.restriction, self.expansion
             found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
             if found is not None:
                 assert not isinstance(found, FlaggedObject)
                 return found
-        return object_automaton(*given)
+        return self.supply.object_automaton(vector)
 
     def _add_detours(self) -> None:
         """Add the detours of each rule: after the comma."""
@@ -423,9 +423,3 @@ class SchemaGrammarBuilder:
     def is_empty(self, formula: Formula) -> bool:
         """Return whether it is known that no value satisfies a formula."""
         return self.plans.is_empty(formula) or formula in self._earlier.empty
-
-
-def _counts_members(kind: Kind, vector: Vector) -> bool:
-    """Return whether a rule reads objects that must have two members or more, whatever their names are."""
-    found = (part for formula in vector for part in statements(formula)) if kind is Kind.OBJECT else ()
-    return any(isinstance(part, MemberCount) and part.low > 1 for part in found)

@@ -7,7 +7,8 @@
 Where an array has to continue, the shortest item may have come before. If k items may have come, one of the k + 1
 shortest is new, so the longest of these bounds the way to the next item. How many items there are of each length is
 counted in the automata of strings and numbers. An array or object has as many values as the product of the choices on a
-path to its end. If no path has enough and there are few, the values of all paths are counted together.
+path to its end; its own detours count, since budgets count them while it is read. If no path has enough and there are
+few, the values of all paths are counted together.
 
 Lengths are found only for the items that an array needs, which are few and simple in practice. If none is known, the
 length is infinite.
@@ -32,17 +33,19 @@ from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
 from automata.queries.counting import lengths
 from automata.visibly_pushdown.grammar import MOST_DETOUR
-from constraints.json_schema.containers.arrays import ArrayAutomaton
-from constraints.json_schema.containers.automaton import ContainerAutomaton, State
-from constraints.json_schema.containers.objects import object_automaton
+from constraints.json_schema.containers.arrays import ArrayAutomaton, array_automaton
+from constraints.json_schema.containers.automaton import ContainerAutomaton, State, Vector
 from constraints.json_schema.containers.steps import MANY, Step, before_ends, most_before, product
-from constraints.json_schema.containers.supply import MAX_DEPTH, Supply
-from constraints.json_schema.formulas.connectives import Formula, Never
+from constraints.json_schema.containers.supply import Supply
+from constraints.json_schema.formulas.connectives import Formula, Never, statements
+from constraints.json_schema.formulas.statements import MemberCount
 
 # A text of as many tokens as a budget can have has no more items than this.
 _MOST_ITEMS: Final = 1 << 31
-# With more paths, and beginnings of paths, the values of all of them together are not counted.
+# After so many paths, and beginnings of paths, the values of all of them together are not counted further.
 _MOST_PATHS: Final = 256
+# The most containers within each other.
+_MAX_DEPTH: Final = 8
 # Longer texts of strings and numbers are not counted.
 _LONGEST: Final = 4096
 
@@ -55,34 +58,47 @@ class Widths(NamedTuple):
     brackets: int
 
 
+class _Reading(NamedTuple):
+    """How an array or an object is read.
+
+    Attributes:
+        automaton, steps: the container.
+        reserve: how much longer budgets take each item or member after the first to be.
+        is_array, is_unique: whether it is an array, and whether its items are remembered.
+    """
+
+    automaton: ContainerAutomaton
+    steps: dict[State, list[Step]]
+    reserve: float
+    is_array: bool
+    is_unique: bool
+
+
 class Lengths:
     """Finds lengths of texts.
 
     Args:
         supply: counts the values of formulas.
         widths: the lengths of the punctuation.
+        object_of: returns the automaton of an object as the grammar reads it.
     """
 
-    def __init__(self, supply: Supply, widths: Widths) -> None:
-        self.supply, self.widths = supply, widths
+    def __init__(self, supply: Supply, widths: Widths, object_of: Callable[[Vector], ContainerAutomaton]) -> None:
+        self.supply, self.widths, self._object_of = supply, widths, object_of
         self._known: dict[tuple[Formula, float], float] = {}
         self._by_length: dict[Formula, _Counts] = {}
         self._names: dict[Formula, _Counts] = {}
+        self._read: dict[Formula, list[_Reading]] = {}
         self._depth = 0
 
-    def detour(self, array: ArrayAutomaton) -> int:
+    def detour(self, array: ContainerAutomaton) -> int:
         """Return how much longer than one byte an item may have to be to differ from all before it, wherever the array
         has to continue after an item; 0 if it never has to, `MOST_DETOUR` if no bound is known."""
         steps = self.supply.steps(array)
         if steps is None:
             return MOST_DETOUR
 
-        values = {step.value for own in steps.values() for step in own}
-
-        @cache
-        def before(value: Formula) -> dict[State, float]:
-            alike = {other for other in values if not self.supply.exclude(value, other)}
-            return _most_alike(array.start, steps, lambda step: step.value in alike)
+        before = self.supply.alike_before(array.start, steps)
 
         def number(state: State, step: Step) -> float:
             return min(before(step.value)[state] + 1, _MOST_ITEMS)
@@ -105,7 +121,7 @@ class Lengths:
         key = formula, number
         if key not in self._known:
             self._known[key] = inf  # for values within values of the same formula
-            if self._depth == MAX_DEPTH:
+            if self._depth == _MAX_DEPTH:
                 return inf
             self._depth += 1
             try:
@@ -136,80 +152,91 @@ class Lengths:
         return (by_length[length] for length in range(max(by_length, default=-1) + 1))
 
     def _containers(self, formula: Formula, number: float) -> float:
-        to, expansion = self.supply.restriction, self.supply.expansion
-        array, members = to.array(formula), to.object(formula)
-        automata: list[ContainerAutomaton] = []
-        if type(array) is not Never:
-            automata.append(ArrayAutomaton((array,), expansion))
-        if type(members) is not Never:
-            automata.append(object_automaton((members,), to, expansion))
-        both = [(each, steps) for each in automata if (steps := self.supply.steps(each)) is not None]
-        found = min((self._path(*each, number) for each in both), default=inf)
-        return found if found < inf else min((self._paths(*each, number) for each in both), default=inf)
+        if formula not in self._read:
+            self._read[formula] = list(self._readings(formula))
+        found = min((self._path(each, number) for each in self._read[formula]), default=inf)
+        return found if found < inf else min((self._paths(each, number) for each in self._read[formula]), default=inf)
 
-    def _path(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:
+    def _readings(self, formula: Formula) -> Iterator[_Reading]:
+        """Yield the arrays that satisfy a formula, and the objects unless they have too many states."""
+        to, supply = self.supply.restriction, self.supply
+        array, members = to.array(formula), to.object(formula)
+        if type(array) is not Never:
+            items = array_automaton((array,), supply.expansion)
+            is_unique = isinstance(items, ArrayAutomaton) and items.unique is not None
+            reserve = self.detour(items) if is_unique else 0
+            yield _Reading(items, supply.some_steps(items), _unbounded(reserve), True, is_unique)
+        if type(members) is not Never:
+            found = supply.object_automaton((members,))
+            reserve = self.detour_of_names(self._object_of((members,))) if counts_members((members,)) else 0
+            if (steps := supply.steps(found)) is not None:
+                yield _Reading(found, steps, _unbounded(reserve), False, False)
+
+    def _path(self, read: _Reading, number: float) -> float:
         """Return the length of the shortest path that has `number` values, as the product of those of its steps."""
-        is_unique = isinstance(automaton, ArrayAutomaton) and automaton.unique is not None
-        heap: list[tuple[float, int, State, float, int]] = [(self.widths.brackets, 0, automaton.start, 1, 0)]
+        alike = self.supply.alike_before(read.automaton.start, read.steps)
+        heap: list[tuple[float, int, State, float, int]] = [(self.widths.brackets, 0, read.automaton.start, 1, 0)]
         seen, count = set[tuple[State, float]](), 0
         while heap:
             length, _, state, values, before = heappop(heap)
-            if values >= number and automaton.end(state) >= 0:
+            if values >= number and read.automaton.end(state) >= 0:
                 return length
             if (state, values) in seen:
                 continue
             seen.add((state, values))
-            for step in steps[state]:
-                left = step.values - before if is_unique else step.values
-                for chosen in {1, min(left, ceil(number / values))}:
-                    more = self._item(automaton, step, chosen, before) if chosen > 0 else inf
-                    if length + more < inf:
+            for step in read.steps[state]:
+                used = min(before, alike(step.value)[state]) if read.is_unique else 0
+                for chosen in {1, min(step.values - used, ceil(number / values))}:
+                    more = self._item(read, step, chosen + used, before) if chosen > 0 else inf
+                    if length + more < inf and (chosen == 1 or not step.is_skip):
                         count += 1
                         then = before + (not step.is_skip)
                         heappush(heap, (length + more, count, step.target, min(values * chosen, number), then))
         return inf
 
-    def _paths(self, automaton: ContainerAutomaton, steps: dict[State, list[Step]], number: float) -> float:
-        """Return a length up to which all paths together have `number` values; infinity if they are not few, or might
-        read the same value."""
-        may_repeat = isinstance(automaton, ArrayAutomaton) and automaton.unique is not None
-        if may_repeat or any(step.names is not None for own in steps.values() for step in own):
+    def _paths(self, read: _Reading, number: float) -> float:
+        """Return a length up to which all paths together have `number` values; infinity if the shortest paths have
+        fewer, or might read the same value."""
+        if read.is_unique or any(step.names is not None for own in read.steps.values() for step in own):
             return inf
-        before = most_before(steps)
-        whole: list[tuple[float, float]] = []  # the length of each path, and the number of its values
-        waiting: list[tuple[float, float, State, bool]] = [(self.widths.brackets, 1, automaton.start, False)]
-        for length, values, state, is_skipped in waiting:
-            if len(waiting) > _MOST_PATHS:
-                return inf
-            if automaton.end(state) >= 0 and not is_skipped:  # before skips, the same object has ended already
-                whole.append((length, values))
-            for step in steps[state]:
-                more = self._item(automaton, step, step.values, before[state]) if 0 < step.values < MANY else inf
+        heap: list[tuple[float, int, State, float, int, bool]] = [
+            (self.widths.brackets, 0, read.automaton.start, 1, 0, False)
+        ]
+        known, count = 0.0, 0
+        while heap and count < _MOST_PATHS:
+            length, _, state, values, before, is_skipped = heappop(heap)
+            if read.automaton.end(state) >= 0 and not is_skipped:  # before skips, the same object has ended already
+                known += values
+                if known >= number:
+                    return length
+            for step in read.steps[state]:
+                more = self._item(read, step, step.values, before) if 0 < step.values < MANY else inf
                 if length + more < inf:
-                    waiting.append((length + more, product(values, step.values), step.target, step.is_skip))
-        whole.sort()
-        counted = accumulate(values for _, values in whole)
-        return next((length for (length, _), known in zip(whole, counted, strict=True) if known >= number), inf)
+                    count += 1
+                    then = step.target, product(values, step.values), before + (not step.is_skip), step.is_skip
+                    heappush(heap, (length + more, count, *then))
+        return inf
 
-    def _item(self, automaton: ContainerAutomaton, step: Step, number: float, before: float) -> float:
-        """Return the length up to which a step has `number` items or members, after `before` others."""
+    def _item(self, read: _Reading, step: Step, number: float, before: int) -> float:
+        """Return the length up to which a step has `number` items, or members with so many values, after `before`
+        others."""
         if step.is_skip:
-            return 0 if number == 1 else inf
-        if isinstance(automaton, ArrayAutomaton):
-            others = min(before, _MOST_ITEMS) if automaton.unique else 0
-            return self.widths.comma + self.longest(step.value, number + others)
-        return self.widths.comma + self._member(step, number, before + 1)
+            return 0
+        reserve = read.reserve if before else 0
+        if read.is_array:
+            return self.widths.comma + reserve + self.longest(step.value, number)
+        return self.widths.comma + reserve + self._member(step, number, before + 1)
 
     def _member(self, step: Step, number: float, names: float) -> float:
         """Return the length up to which a step has members with `number` values, for each of `names` names if there
         are that many."""
-        if step.is_skip or step.name is None:
-            return 0 if step.is_skip else inf
+        if step.name is None:
+            return inf
         if isinstance(step.name, str):
             name: float = _spelled(step.name)
         else:
             assert step.names is not None
-            name = self._longest_name(step.name, min(names, step.names, _MOST_ITEMS))
+            name = self._longest_name(step.name, max(1, min(names, step.names, _MOST_ITEMS)))
         return name + self.widths.colon + self.longest(step.value, number)
 
     def _longest_name(self, formula: Formula, number: float) -> float:
@@ -240,19 +267,14 @@ class _Counts:
         return bisect_left(self.known, number)
 
 
-def _most_alike(start: State, steps: dict[State, list[Step]], counts: Callable[[Step], bool]) -> dict[State, float]:
-    """Return the greatest number of steps that count on a path to each state; infinity if a cycle has one."""
-    found: dict[State, float] = {start: 0}
-    for times in range(len(steps) + 1):
-        before = dict(found)
-        for state, own in steps.items():
-            for step in own if state in before else ():
-                number = found[state] + counts(step)
-                if number > found.get(step.target, -1):
-                    found[step.target] = inf if times == len(steps) else number
-        if found == before:
-            break
-    return found
+def counts_members(vector: Vector) -> bool:
+    """Return whether objects must have two members or more, whatever their names are."""
+    found = (part for formula in vector for part in statements(formula))
+    return any(isinstance(part, MemberCount) and part.low > 1 for part in found)
+
+
+def _unbounded(detour: int) -> float:
+    return inf if detour == MOST_DETOUR else detour
 
 
 def _longest_needed(
@@ -281,7 +303,7 @@ def _longest_needed(
         by_target: dict[State, list[tuple[Step, float]]] = {}
         for step in steps[state]:
             # The shortest way does not lead back.
-            if step.target in ends and step.target != state and step.values and not step.is_skip:
+            if step.target in ends and step.target != state and not step.is_skip:
                 by_target.setdefault(step.target, []).append((step, number(state, step)))
         for known in by_target.values():
             if any(needed > 1 for _, needed in known):

@@ -2,12 +2,13 @@
 
     Step                         one more item or member
     reached, before_ends         the states that steps with values lead to, and those from which an end can be reached
-    most_before                  how many steps may come before a state
+    most_before, most_alike      how many steps, or steps of some kind, may come before a state
     all_ways, different_ways     how many containers, and how many arrays of different items, there are on all paths
     with_listed                  how many objects there are on the best path of listed members
     choices, joined              how many objects there are of each size, name by name
 
-Numbers of values are lower bounds; infinity stands for infinitely many, and finite numbers are capped at `MANY`.
+Numbers of values are lower bounds, and 0 says that none is known; infinity stands for infinitely many, and finite
+numbers are capped at `MANY`. Steps that certainly have no values are left out.
 """
 
 from __future__ import annotations
@@ -80,6 +81,21 @@ def most_before(
     return {state: number if state in known else inf for state, number in longest.items()}
 
 
+def most_alike(start: State, steps: dict[State, list[Step]], counts: Callable[[Step], bool]) -> dict[State, float]:
+    """Return the greatest number of steps that count on a path to each state; infinity if a cycle has one."""
+    found: dict[State, float] = {start: 0}
+    for times in range(len(steps) + 1):
+        before = dict(found)
+        for state, own in steps.items():
+            for step in own if state in before else ():
+                number = found[state] + counts(step)
+                if number > found.get(step.target, -1):
+                    found[step.target] = inf if times == len(steps) else number
+        if found == before:
+            break
+    return found
+
+
 def targets_first(steps: dict[State, list[Step]]) -> list[State]:
     """Return the states in an order in which each one follows the targets of its steps, except on a cycle."""
     order: list[State] = []
@@ -108,17 +124,30 @@ def all_ways(automaton: ContainerAutomaton, steps: dict[State, list[Step]]) -> f
     return found[automaton.start]
 
 
-def different_ways(automaton: ContainerAutomaton, steps: dict[State, list[Step]]) -> float:
-    """Return a lower bound on the number of arrays whose items all differ: after k items, a step with n values has at
-    least n - k new ones."""
+def different_ways(
+    automaton: ContainerAutomaton,
+    steps: dict[State, list[Step]],
+    alike: Callable[[Formula], dict[State, float]],
+) -> float:
+    """Return a lower bound on the number of arrays whose items all differ: after k items that may be equal to it, a
+    step with n values has at least n - k new ones.
+
+    Args:
+        automaton, steps: the array.
+        alike: returns how many items that may have a value of a formula may come before each state.
+    """
+
+    def new(state: State, step: Step, used: int) -> float:
+        return max(step.values - min(used, alike(step.value)[state]), 0)
+
     levels = [{automaton.start}]
     while levels[-1] and len(levels) <= len(steps) + _MORE_ITEMS:
         used = len(levels) - 1
-        levels.append({step.target for state in levels[-1] for step in steps[state] if step.values > used})
+        levels.append({step.target for state in levels[-1] for step in steps[state] if new(state, step, used)})
     found: dict[State, float] = {}
     for used, level in reversed([*enumerate(levels)]):
         ways = {
-            state: sum(product(max(step.values - used, 0), found.get(step.target, 0)) for step in steps[state])
+            state: sum(product(new(state, step, used), found.get(step.target, 0)) for step in steps[state])
             for state in level
         }
         found = {state: float(automaton.end(state) >= 0) + more for state, more in ways.items()}
@@ -174,10 +203,10 @@ def product(*numbers: float) -> float:
 
 
 def before_ends(automaton: ContainerAutomaton, steps: dict[State, list[Step]]) -> set[State]:
-    """Return the states from which an end can be reached by items that have values."""
+    """Return the states from which an end may be reached."""
     found = {state for state in steps if automaton.end(state) >= 0}
     while True:
-        more = {state for state, own in steps.items() if any(step.values and step.target in found for step in own)}
+        more = {state for state, own in steps.items() if any(step.target in found for step in own)}
         if more <= found:
             return found
         found |= more

@@ -21,7 +21,9 @@ token, for arrays that hardly occur).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from math import ceil, inf
 from typing import TypeAlias
 
@@ -32,8 +34,8 @@ from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
 from automata.expressions import Expr
 from automata.queries.counting import total
-from constraints.json_schema.containers.arrays import ArrayAutomaton
-from constraints.json_schema.containers.automaton import ContainerAutomaton, State
+from constraints.json_schema.containers.arrays import ArrayAutomaton, array_automaton
+from constraints.json_schema.containers.automaton import ByMoves, ContainerAutomaton, Plain, State, Vector
 from constraints.json_schema.containers.distinct import MAX_VALUES
 from constraints.json_schema.containers.objects import object_automaton
 from constraints.json_schema.containers.plain import PlainMembers, plain_members
@@ -46,6 +48,7 @@ from constraints.json_schema.containers.steps import (
     choices,
     different_ways,
     joined,
+    most_alike,
     most_before,
     product,
     reached,
@@ -61,7 +64,7 @@ from constraints.json_schema.numbers import bounded_number_language, number_lang
 from constraints.json_schema.strings.content import content, listed, normalized
 
 # The most states of a container that are visited, and the most containers within each other.
-MAX_STATES, MAX_DEPTH = 1_000, 8
+MAX_STATES, MAX_DEPTH = 1_000, 32
 # The most times that formulas whose values contain values of the same formula are counted again.
 MAX_RECOUNTS = 64
 # Objects that must have more members are counted along a single path.
@@ -96,8 +99,15 @@ class Supply:
         self.depth = 0
         self._num_recounts = 0
         self._known: dict[Formula, float] = {}
+        self._objects_of: dict[Vector, ByMoves | Plain] = {}
         # Formulas that were met again while they were being counted, such as those of recursive values.
         self._met: set[Formula] = set()
+
+    def object_automaton(self, vector: Vector) -> ByMoves | Plain:
+        """Return the automaton of objects whose listed names come in order, which is made once."""
+        if vector not in self._objects_of:
+            self._objects_of[vector] = object_automaton(vector, self.restriction, self.expansion)
+        return self._objects_of[vector]
 
     def runs_out(self, automaton: ArrayAutomaton) -> bool:
         """Return whether items may leave no way to the end of an array; True unless it is known that none do."""
@@ -155,6 +165,24 @@ class Supply:
             return True
         return finite_values(conjunction([one, other]), self.restriction, MAX_VALUES) == set()
 
+    def is_empty(self, formula: Formula) -> bool:
+        """Return whether no value satisfies a formula, as far as is known."""
+        if type(formula) is Never or self.expansion.outlines(formula).is_empty:
+            return True
+        return finite_values(formula, self.restriction, MAX_VALUES) == set()
+
+    def alike_before(self, start: State, steps: dict[State, list[Step]]) -> Callable[[Formula], dict[State, float]]:
+        """Return a function from a formula to the greatest number of items before each state that may have a value of
+        this formula."""
+        values = {step.value for own in steps.values() for step in own}
+
+        @cache
+        def before(value: Formula) -> dict[State, float]:
+            alike = {other for other in values if not self.exclude(value, other)}
+            return most_alike(start, steps, lambda step: step.value in alike)
+
+        return before
+
     def values(self, formula: Formula) -> float:
         """Return a lower bound on the number of values that satisfy a formula."""
         found = self._known.get(formula)
@@ -205,7 +233,7 @@ class Supply:
         found += self._numbers(to.number(formula))
         array, members = to.array(formula), to.object(formula)
         if found < inf and type(array) is not Never:
-            found += inf if type(array) is Always else self._arrays(ArrayAutomaton((array,), self.expansion))
+            found += inf if type(array) is Always else self._arrays(array_automaton((array,), self.expansion))
         if found < inf and type(members) is not Never:
             found += inf if type(members) is Always else self._objects(members)
         return found
@@ -239,13 +267,11 @@ class Supply:
         language = number_language(formula) if most is None else bounded_number_language(formula, most)
         return intersection(_compiled(language), _compiled(_DECIMAL))
 
-    def _arrays(self, automaton: ArrayAutomaton) -> float:
-        """Return the number of arrays."""
-        steps = self.steps(automaton)
-        if steps is None:
-            return 0
-        if automaton.unique:
-            return different_ways(automaton, steps)
+    def _arrays(self, automaton: ContainerAutomaton) -> float:
+        """Return a lower bound on the number of arrays."""
+        steps = self.some_steps(automaton)
+        if isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
+            return different_ways(automaton, steps, self.alike_before(automaton.start, steps))
         steps = reached(automaton.start, steps)
         before = most_before(steps)
         # A cycle of items that have values gives arrays of any length.
@@ -259,7 +285,7 @@ class Supply:
         plain = plain_members(conjunction(part for part in parts_of(formula) if part not in sizes), self.restriction)
         least = low if plain is None else max(low, plain.required.bit_count())
         if plain is None or least > _MOST_MEMBERS:
-            return self._on_one_path(object_automaton((formula,), self.restriction, self.expansion))
+            return self._on_one_path(self.object_automaton((formula,)))
         by_size = self._plain_objects(plain, least + _MORE_MEMBERS)
         return sum(by_size[low : min((size.high + 1 for size in sizes if size.high is not None), default=None)])
 
@@ -278,9 +304,7 @@ class Supply:
 
     def _on_one_path(self, automaton: ContainerAutomaton) -> float:
         """Return the number of objects on the path to an end that reads the most."""
-        steps = self.steps(automaton)
-        if steps is None:
-            return 0
+        steps = self.some_steps(automaton)
         by_listed = {state: [step for step in own if step.names is None] for state, own in steps.items()}
         by_others = {state: [step for step in own if step.names is not None] for state, own in steps.items()}
         order = targets_first(by_listed)
@@ -303,24 +327,30 @@ class Supply:
         self, automaton: ContainerAutomaton, following: _Following | None = None
     ) -> dict[State, list[Step]] | None:
         """Return what may come next in each state; None if there are too many states."""
-        following = following or self._next
+        found = self._first_steps(automaton, following or self._next)
+        return found if all(step.target in found for own in found.values() for step in own) else None
+
+    def some_steps(self, automaton: ContainerAutomaton) -> dict[State, list[Step]]:
+        """Return what may come next in each of the first states, as far as it leads to one of these."""
+        found = self._first_steps(automaton, self._next)
+        return {state: [step for step in own if step.target in found] for state, own in found.items()}
+
+    def _first_steps(self, automaton: ContainerAutomaton, following: _Following) -> dict[State, list[Step]]:
+        """Return what may come next in each state, up to a number of states."""
         found: dict[State, list[Step]] = {}
-        waiting = [automaton.start]
-        while waiting:
-            state = waiting.pop()
-            if state in found:
-                continue
-            if len(found) == MAX_STATES:
-                return None
-            found[state] = list(following(automaton, state))
-            waiting += [step.target for step in found[state]]
+        waiting = deque([automaton.start])
+        while waiting and len(found) < MAX_STATES:
+            state = waiting.popleft()
+            if state not in found:
+                found[state] = list(following(automaton, state))
+                waiting += [step.target for step in found[state]]
         return found
 
     def _next(self, automaton: ContainerAutomaton, state: State) -> Iterable[Step]:
         for name, outcomes in automaton.moves(state):
             names = self._strings(name) if isinstance(name, Formula) else None
             for value, target in outcomes:
-                if type(value) is not Never and names != 0:
+                if not self.is_empty(value):
                     yield Step(self.values(value), target, value, names, name)
         for skipped in automaton.skips(state):
             yield Step(1, skipped, is_skip=True)
@@ -329,7 +359,9 @@ class Supply:
         """Yield the next members with the number of their names in place of values."""
         for name, outcomes in automaton.moves(state):
             names = self._strings(name) if isinstance(name, Formula) else inf
-            yield from (Step(names, target) for value, target in outcomes if self.values(value))
+            for value, target in outcomes:
+                if not self.is_empty(value):
+                    yield Step(names if self.values(value) else 0, target)
         for skipped in automaton.skips(state):
             yield Step(inf, skipped)
 
