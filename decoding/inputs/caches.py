@@ -21,17 +21,15 @@ def cache_argument(model: Any) -> str:
 
 
 def cache_of(model: Any, output: Any) -> Any:
-    """Return the cache of a model's output.
+    """Return the cache of a model's output; None if the model keeps none, and has to read the whole text again.
 
     Raises:
-        ValueError: there is none, as for recurrent models that have a state of another kind.
+        ValueError: the output has no place for one, as that of recurrent models, whose state is of another kind.
     """
-    cache = getattr(output, "cache", None)
-    if cache is None:
-        cache = getattr(output, "past_key_values", None)
-    if cache is None:
-        raise ValueError(
-            f"{type(model).__name__} returns no cache of keys and values, on which this loop depends: "
-            "take `generate` without speculation"
-        )
-    return cache
+    for name in ("cache", "past_key_values"):
+        if hasattr(output, name):
+            return getattr(output, name)
+    raise ValueError(
+        f"{type(model).__name__} returns no cache of keys and values, on which this loop depends: "
+        "take `generate` without speculation"
+    )
