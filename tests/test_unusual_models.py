@@ -18,6 +18,7 @@ models: Any = transformers
 DATE = r"\d{4}-[01]\d-[0-3]\d"
 SIZES = {"vocab_size": 2048, "eos_token_id": 0, "pad_token_id": 1, "num_hidden_layers": 2}
 STATES = {"hidden_size": 32, "state_size": 8}
+ATTENTION = {"hidden_size": 32, "intermediate_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +35,7 @@ def recurrent(kind: str) -> Any:
             models.Mamba2Config(**SIZES, **STATES, num_heads=8, head_dim=8, n_groups=1)
         ).eval()
     config = models.JambaConfig(
-        **SIZES,
-        hidden_size=32,
-        intermediate_size=32,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        num_experts=2,
-        attn_layer_period=2,
-        attn_layer_offset=1,
-        use_mamba_kernels=False,
+        **SIZES, **ATTENTION, num_experts=2, attn_layer_period=2, attn_layer_offset=1, use_mamba_kernels=False
     )
     return models.JambaForCausalLM(config).eval()
 
@@ -122,16 +115,7 @@ def test_numbers_of_numpy_are_token_ids_and_a_limit_of_the_whole_is_refused(bund
 
 
 def test_layers_that_are_no_attention_take_no_proposals(bundled: tuple[Any, Any]) -> None:
-    config = models.Lfm2Config(
-        vocab_size=2048,
-        hidden_size=32,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        layer_types=["conv", "full_attention"],
-        eos_token_id=0,
-    )
+    config = models.Lfm2Config(**SIZES, **ATTENTION, layer_types=["conv", "full_attention"])
     model = models.Lfm2ForCausalLM(config).eval()
     with pytest.raises(ValueError, match="a state that cannot be taken back"):
         generate(model, bundled[1], "Born: ", DATE, max_new_tokens=20, speculation=Speculation())

@@ -1,11 +1,11 @@
 """The names that Lark gives to literals in rules: where two words are alike in everything else, the name decides.
 
-    lark_names    of each literal, its name
+    lark_names    the name of each literal
 
 A string has a name if it is one of some marks, or if it could be an identifier, unless another terminal has this name.
 All other literals are numbered as they occur. What is ignored and has no name is numbered, too.
 
-Lark numbers the literals of a rule by their depth in its tree first. Here their order in the text decides alone.
+Lark numbers the literals of a rule from the innermost to the outermost. Here only their order in the text counts.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def lark_names(literals: Mapping[str, Terminal], ignored: Iterable[str], defined
     """Return the name of each literal.
 
     Args:
-        literals: the literals, by the names that they have here, in the order of the text.
-        ignored: the names that the words have here that are ignored, in the order of the text.
-        defined: the names of the terminals that have one.
+        literals: the literals by their names in this reader, in the order of the text.
+        ignored: the names in this reader of the words that are ignored, in the order of the text.
+        defined: the names of the terminals that the grammar defines.
     """
     taken = set(defined)
     names = {name: f"__IGNORE_{place}" for place, name in enumerate(ignored) if name not in taken}

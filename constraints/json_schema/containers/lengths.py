@@ -158,7 +158,7 @@ class Lengths:
         return found if found < inf else min((self._paths(each, number) for each in self._read[formula]), default=inf)
 
     def _readings(self, formula: Formula) -> Iterator[_Reading]:
-        """Yield the arrays that satisfy a formula, and the objects unless they have too many states."""
+        """Yield how the arrays and the objects of a formula are read; objects with too many states are left out."""
         to, supply = self.supply.restriction, self.supply
         array, members = to.array(formula), to.object(formula)
         if type(array) is not Never:

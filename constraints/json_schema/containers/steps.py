@@ -129,8 +129,8 @@ def different_ways(
     steps: dict[State, list[Step]],
     alike: Callable[[Formula], dict[State, float]],
 ) -> float:
-    """Return a lower bound on the number of arrays whose items all differ: after k items that may be equal to it, a
-    step with n values has at least n - k new ones.
+    """Return a lower bound on the number of arrays whose items all differ: after k items that may equal it, a step
+    with n values has at least n - k new ones.
 
     Args:
         automaton, steps: the array.
