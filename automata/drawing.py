@@ -44,6 +44,7 @@ _ESCAPES = {"\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", " "
 _DOT_ESCAPES = {"\\": "\\\\", '"': '\\"', "&": "&amp;", "\n": "\\n"}
 _PREAMBLE = (
     "rankdir=LR",
+    'fontname="Helvetica"',  # of the title
     'node [shape=circle, fontname="Helvetica", fontsize=12, width=0.4, margin=0.03]',
     'edge [fontname="Courier", fontsize=11, arrowsize=0.7]',
 )
