@@ -99,24 +99,46 @@ def openfst_module(name: str) -> Any:
         ) from error
 
 
-def read_arrays(fst: Fst) -> FstArrays:
-    """Return an automaton of `pywrapfst` or `pynini`, of any type, as arrays.
+def arc_weights(arc_type: str) -> tuple[Semiring, str]:
+    """Return the semiring of a type of arcs, and how numpy names the type of its weights.
 
     Raises:
         FstError: its weights are neither tropical nor logarithmic.
     """
-    pywrapfst = openfst_module("pywrapfst")
-
-    arc_type = fst.arc_type()
     if arc_type not in _ARC_TYPES:
         raise FstError(
             f"an FST with arcs of type {arc_type!r} is not read: map it to 'standard', 'log' or 'log64' by "
             "pywrapfst.arcmap"
         )
-    semiring, weight = _ARC_TYPES[arc_type]
+    return _ARC_TYPES[arc_type]
+
+
+def check_valid(fst: Fst) -> None:
+    """Raise unless OpenFst finds an FST valid: its other functions end the process where an arc leads to no state.
+
+    Raises:
+        FstError: it is not valid.
+    """
+    if not fst.verify():
+        raise FstError(
+            "OpenFst finds the FST invalid and says why on standard error: an arc or the start leads to no state, a "
+            "label is negative, or a weight is not a number or minus infinity"
+        )
+
+
+def read_arrays(fst: Fst) -> FstArrays:
+    """Return an automaton of `pywrapfst` or `pynini`, of any type, as arrays.
+
+    Raises:
+        FstError: it is not valid, or its weights are neither tropical nor logarithmic.
+    """
+    pywrapfst = openfst_module("pywrapfst")
+
+    semiring, weight = arc_weights(fst.arc_type())
+    check_valid(fst)
     data = pywrapfst.convert(fst, "const").write_to_string()
     # Magic number, the type and its length, the arc type and its length, version and flags.
-    *_, start, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(arc_type) + 8)
+    *_, start, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(fst.arc_type()) + 8)
     state_type = np.dtype([("weight", weight), ("first", "<u4"), ("size", "<u4"), ("epsilons", "<u4", 2)])
     arc_dtype = np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", weight), ("target", "<i4")], align=True)
     # Symbol tables come between the header and the states.
@@ -270,13 +292,14 @@ def check_acceptor(fst: Fst, needed: str) -> None:
 
     Raises:
         TypeError: it is not an FST.
-        FstError: it is a transducer.
+        FstError: it is a transducer, or not valid.
     """
     pywrapfst = openfst_module("pywrapfst")
 
     if not isinstance(fst, pywrapfst.Fst):
         hint = ": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else ""
         raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
+    check_valid(fst)
     if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
         raise FstError(
             f"a transducer cannot be used as {_with_article(needed)}: "
@@ -293,7 +316,7 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
 
     Raises:
         TypeError: as for `check_acceptor`.
-        FstError: it is a transducer, or it has weights.
+        FstError: it is a transducer, has weights, or is not valid.
     """
     pywrapfst = openfst_module("pywrapfst")
 

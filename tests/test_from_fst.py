@@ -319,7 +319,7 @@ def test_files(tmp_path: Path) -> None:
         with pytest.raises(FstError, match=r"text.fst holds no FST in OpenFst's binary form"):
             from_fst(tmp_path / "text.fst")
     (tmp_path / "cut.fst").write_bytes(path.read_bytes()[:40])
-    with pytest.raises(FstError, match=r"OpenFst cannot read .*cut.fst"):
+    with pytest.raises(FstError, match=r"cut.fst: the file is damaged: 8 bytes cannot follow byte 34"):
         from_fst(tmp_path / "cut.fst")
     with pytest.raises(TypeError, match="a key names an entry of a FAR file, and this is an FST"):
         from_fst(fst, key="one")
@@ -394,7 +394,7 @@ def test_weights_that_are_none(tmp_path: Path, cost: float, place: int) -> None:
     fst = fst_of(2, [(0, 97, 97, 0.25 * place, 1)], {1: 0.5 / place})
     path = tmp_path / "bad.fst"
     path.write_bytes(fst.write_to_string().replace(pack("<f", 0.5), pack("<f", cost)))
-    with pytest.raises(FstError, match="the FST has a weight that is not a number, or minus infinity"):
+    with pytest.raises(FstError, match=r"OpenFst finds the FST invalid .* a weight is not a number"):
         from_fst(path)
 
 

@@ -8,6 +8,7 @@
 Regular languages are closed under finite transduction, so an image is an expression like any other. The FST is read
 when the expression is made; the composition happens when it is compiled (`automata.compile.composition`).
 
+    files       whether a file of OpenFst is whole
     sources     an FST from an object, a file or a FAR
     symbols     what labels stand for
     arcs        arcs over labels become arcs over runs of bytes

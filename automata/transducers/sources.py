@@ -10,10 +10,8 @@ from typing import Any, Final
 from automata.errors import FstError, wrong_type
 from automata.fst_type import is_fst
 from automata.openfst import Fst, openfst_module
+from automata.transducers.files import FST_MAGIC, STLIST_MAGIC, STTABLE_MAGIC, check_far, check_fst
 
-# The first four bytes of files (OpenFst 1.8: `fst/fst.h`, `extensions/far/sttable.h` and `stlist.h`).
-_FST: Final = 2125659606
-_FARS: Final = (2125656924, 5656924)
 _MOST_KEYS: Final = 20
 
 
@@ -35,42 +33,42 @@ def fst_of(source: Any, key: str | None) -> Fst:
     if not isinstance(source, str | PathLike):
         raise wrong_type("an FST of pynini or pywrapfst, or the path of a file", source)
     path = Path(source)
-    magic = _magic(path)
-    if magic in _FARS:
-        return _far_entry(path, key)
-    if key is not None:
-        raise FstError(f"{path} is not a FAR, and a key names an entry of one")
-    if magic != _FST:
-        raise FstError(f"{path} holds no FST in OpenFst's binary form (fstcompile makes it from text)")
-    pywrapfst = openfst_module("pywrapfst")
-
     try:
-        return pywrapfst.Fst.read(str(path))
-    except pywrapfst.FstIOError as error:
-        raise FstError(f"OpenFst cannot read {path}: {error}") from None
-
-
-def _magic(path: Path) -> int:
-    try:
-        with path.open("rb") as file:
-            head = file.read(4)
+        data = path.read_bytes()
     except OSError as error:
         raise FstError(f"{path} cannot be read: {error.strerror}") from None
-    return int(struct.unpack("<i", head)[0]) if len(head) == 4 else 0
-
-
-def _far_entry(path: Path, key: str | None) -> Fst:
-    pywrapfst = openfst_module("pywrapfst")
-
     try:
-        reader = pywrapfst.FarReader.open(str(path))
-    except pywrapfst.FstIOError as error:
+        return _read(path, memoryview(data), key)
+    except openfst_module("pywrapfst").FstError as error:
         raise FstError(f"OpenFst cannot read {path}: {error}") from None
-    if key is not None and reader.find(key):
-        return reader.get_fst()
+
+
+def _read(path: Path, data: memoryview, key: str | None) -> Fst:
+    magic = struct.unpack("<i", data[:4])[0] if len(data) >= 4 else None
+    is_far = magic in (STTABLE_MAGIC, STLIST_MAGIC)
+    if not is_far and magic != FST_MAGIC:
+        raise FstError(f"{path} holds no FST in OpenFst's binary form (fstcompile makes it from text)")
+    if not is_far and key is not None:
+        raise FstError(f"{path} is not a FAR, and a key names an entry of one")
+    try:
+        check_far(data, key) if is_far else check_fst(data)
+    except FstError as error:
+        raise FstError(f"{path}: {error}") from None
+    if not is_far:
+        return openfst_module("pywrapfst").Fst.read(str(path))
+    return _far_entry(path, key, can_find=magic == STTABLE_MAGIC)
+
+
+def _far_entry(path: Path, key: str | None, *, can_find: bool) -> Fst:
+    reader = openfst_module("pywrapfst").FarReader.open(str(path))
+    if can_find and key is not None:
+        if reader.find(key):
+            return reader.get_fst()
+        reader.reset()
     keys: list[str] = []
-    reader.reset()
     while not reader.done():
+        if reader.get_key() == key:
+            return reader.get_fst()
         keys.append(repr(reader.get_key()))
         reader.next()
     shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "") or "none"
