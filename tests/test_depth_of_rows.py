@@ -11,14 +11,15 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 import decoding.masking.batch_tracker
 import tokenfst
-from automata import TooManyConfigurations
-from constraints import grammar
+from automata import LimitExceeded, TooManyConfigurations
+from constraints import grammar, json_schema
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.inputs.healing import Healed
 from decoding.sampling import Sampling
 from decoding.speculation import DraftModel, decode_speculatively, tree_masks
 from tokenfst import Vocabulary
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 MODEL, TOKENIZER = bundled_model()
 NESTED = 'start: "(" start ")" | "x"'
@@ -46,6 +47,32 @@ def depth(constraint: Any, **options: Any) -> int:
 def test_a_limit_holds_on_every_machine(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding.masking.batch_tracker, "MAX_COMPLETING", seconds)
     assert [depth(grammar(NESTED), max_depth=most) for most in (2, 140)] == [1, 139]
+
+
+def test_rows_with_too_many_kinds_of_distances_stay_on_the_host() -> None:
+    # After n brackets, the first kind of array ends n tokens sooner than the second.
+    arrays = {
+        kind: {
+            "anyOf": [
+                {"const": value},
+                {
+                    "prefixItems": [{"$ref": f"#/$defs/{kind}"}, *more],
+                    "minItems": size,
+                    "maxItems": size,
+                    "type": "array",
+                },
+            ]
+        }
+        for kind, value, more, size in (("A", 1, [], 1), ("B", 2, [{"const": 3}], 2))
+    }
+    schema = {"$defs": arrays, "anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}
+    constraint = json_schema(schema)
+    tables = tokenfst.compile(constraint, vocabulary_of(TOKENIZER)).complete()
+    assert isinstance(tables, PushdownTokenAutomaton)
+    with pytest.raises(LimitExceeded, match="kinds of distances to the end"):
+        _ = tables.distances
+    for text in generate(MODEL, TOKENIZER, ["x: "] * 4, constraint, max_new_tokens=12, seed=1):
+        assert tokenfst.compile(constraint, ALL_BYTES).accepts(text)
 
 
 def test_automata_without_tables_have_to_be_limited_themselves() -> None:

@@ -31,7 +31,6 @@ SCHEMA = {
     "type": "object",
     "properties": {"a": {"type": "integer"}, "bc": {"type": "array", "items": {"type": "boolean"}}},
     "required": ["a"],
-    "additionalProperties": False,
 }
 THEIR_DATA = theirs.build_token_enforcer_tokenizer_data(TOKENIZER)
 

@@ -319,6 +319,29 @@ def test_the_processor_for_transformers(several: bool) -> None:
     assert all(text in ("yes, thanks", "no, thanks") for text in found[1][: 1 if several else 2])
 
 
+@pytest.mark.parametrize("style", ["json", "qwen_xml"])
+def test_objects_in_structural_tags_are_closed(style: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    content = {"type": "json_schema", "json_schema": schema, "style": style}
+    tag: Any = {"type": "structural_tag", "format": {"type": "tag", "begin": "<t>", "content": content, "end": "</t>"}}
+    texts = ['{"a": 1}', '{"a":1,"z":2}', '{ "a" :  1}', "<parameter=a>1</parameter>"]
+    texts.append(f"{texts[-1]}\n<parameter=z>1</parameter>")
+    found = []
+    for text in texts:
+        both = matchers("compile_structural_tag", tag)
+        accepted = [matcher.accept_string(f"<t>{text}</t>") for matcher in (both.theirs, both.ours)]
+        assert accepted[0] == accepted[1], text
+        found.append(accepted[0])
+    assert found == ([True, False, True, False, False] if style == "json" else [False, False, False, True, False])
+
+
+def test_structural_tags_of_xgrammar_itself() -> None:
+    tag = xgrammar.StructuralTag(format={"type": "regex", "pattern": "[ab]+"})
+    ours = stand_in.GrammarMatcher(COMPILERS[1].compile_structural_tag(tag))
+    assert ours.accept_string("ab")
+    assert not ours.accept_string("c")
+
+
 def test_grammars_are_kept() -> None:
     one = stand_in.GrammarCompiler(COMPILERS[1].tokenizer_info)
     first = one.compile_json_schema(SCHEMAS[0])

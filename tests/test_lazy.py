@@ -20,6 +20,7 @@ import tokenfst
 from automata import (
     ByteAutomaton,
     EmptyLanguage,
+    Grammar,
     LimitExceeded,
     Limits,
     TokenNotAllowed,
@@ -393,3 +394,14 @@ def test_many_languages_side_by_side(seed: int) -> None:
         for token in tokens:
             state, expected = lazy.advance(state, token), eager.advance(expected, token)
         assert np.array_equal(lazy.mask(state), eager.mask(expected))
+
+
+@pytest.mark.parametrize("tokens", [[b""], [b"", b""], [b"</s>", b""]])
+@pytest.mark.parametrize("constraint", ["", "(?:b*){0,0}", Grammar({"s": ex.literal("")}, "s")], ids=str)
+def test_vocabularies_in_which_no_token_writes_text(tokens: list[bytes], constraint: Any) -> None:
+    vocabulary = Vocabulary(tokens, eos_ids=0)
+    automaton = tokenfst.compile(constraint, vocabulary)
+    ended = [True, *[False] * (len(tokens) - 1)]
+    assert [automaton.mask(automaton.start, most).tolist() for most in (None, 1, 2)] == [ended] * 3
+    assert not automaton.mask(automaton.start, 0).any()
+    assert automaton.min_tokens(automaton.start) == 1

@@ -146,6 +146,8 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
             r"^format.triggers\[1\] is 'b', and its tags begin with other triggers",
         ),
         ({"type": "any_text", "max_tokens": 3}, "format.max_tokens is not supported: 3"),
+        ({"type": "any_text", "max_tokens": 0}, "format.max_tokens is not supported: 0"),
+        ({"type": "any_text", "max_chars": 0.0}, "format.max_chars is not supported: 0.0"),
         ({"type": "any_text", "exclude": ["a"]}, r"format.exclude is not supported: \['a'\]"),
         ({**AROUND, "at_least_one": "x"}, "format.at_least_one is true or false, not 'x'"),
         ({**AROUND, "tags": [{"begin": "b", "content": ONE, "ends": "a"}]}, r"tags\[0\].ends is not supported: 'a'"),

@@ -27,9 +27,11 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
     """Return an automaton with its tables; None if making them exceeds the limits, or the arena cannot hold it."""
     try:
         complete = automaton.complete(limits=Limits(seconds=max_seconds))
+        tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
+        if isinstance(tables, PushdownTokenAutomaton):
+            _ = tables.distances  # which have a limit of their own
     except LimitExceeded:
         return None
-    tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
     return complete if isinstance(tables, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
 
 

@@ -19,7 +19,7 @@ from automata.pattern import parse
 from constraints import json_schema, sequence
 from constraints.composing.part import Composable
 from in_place_of.absent import Absent
-from in_place_of.schemas import at_most_items, schema_of
+from in_place_of.schemas import at_most_items, closed, schema_of
 from serving.json_texts import blanks_up_to
 
 _TRUE = ("true", "1")
@@ -144,7 +144,7 @@ class SequenceParser(CharacterLevelParser):
 def _json(schema: Mapping[str, Any] | None, config: CharacterLevelParserConfig) -> Composable:
     read = {} if schema is None else schema_of(schema)
     return json_schema(
-        at_most_items(read, config.max_json_array_length),
+        at_most_items(closed(read), config.max_json_array_length),
         whitespace=blanks_up_to(config.max_consecutive_whitespaces),
         property_order="schema" if config.force_json_field_order else "any",
     )

@@ -9,7 +9,7 @@ from typing import Any
 from automata.errors import NotOffered
 from constraints import Whitespace, grammar, json_schema
 from in_place_of.absent import Absent
-from in_place_of.schemas import closed, schema_of, separated
+from in_place_of.schemas import closed, json_of, schema_of, separated
 from serving.json_texts import blanks_like, blanks_up_to
 from serving.specifications import constraint_of
 from tokenfst.compile import Constraint
@@ -108,14 +108,32 @@ class Grammar:
         return cls.from_json_schema({"type": ["object", "array"]})
 
     @classmethod
-    def from_structural_tag(cls, structural_tag: str | Mapping[str, Any]) -> Grammar:
-        """Return the language of a structural tag, given as JSON or as a dict.
+    def from_structural_tag(cls, structural_tag: Any) -> Grammar:
+        """Return the language of a structural tag; objects in it have only the listed properties.
+
+        Args:
+            structural_tag: the tag as JSON or as a dict, or XGrammar's own `StructuralTag`.
 
         Raises:
             ValueError: the tag cannot be honoured; the message says where and why.
         """
-        text = structural_tag if isinstance(structural_tag, str) else json.dumps(structural_tag)
-        return cls(constraint_of("structural_tag", text), ("structural_tag", text))
+        if hasattr(structural_tag, "model_dump"):
+            structural_tag = structural_tag.model_dump()
+        tag = json_of(structural_tag) if isinstance(structural_tag, str) else structural_tag
+        text = json.dumps(_with_closed_schemas(tag))
+        return cls(constraint_of("structural_tag", text, blanks=blanks_like(_BLANKS)), ("structural_tag", text))
+
+
+def _with_closed_schemas(tag: Any) -> Any:
+    """Return a structural tag in which the schemas are closed."""
+    if isinstance(tag, list):
+        return [_with_closed_schemas(part) for part in tag]
+    if not isinstance(tag, Mapping):
+        return tag
+    return {
+        name: closed(part) if name in ("json_schema", "schema") else _with_closed_schemas(part)
+        for name, part in tag.items()
+    }
 
 
 def _white_space(everywhere: bool, separators: tuple[str, str] | None, most: int | None) -> Whitespace:

@@ -149,7 +149,7 @@ Reach ReachFinder::find(const NumberedConfiguration& at,
   Reach found(budget_);
   alike_.clear();
   const Machine::Alike alike = alike_[at.state];
-  if (alike.longest >= vocabulary_.longest()) return reach_of({alike.state, at.top});
+  if (for_all_tokens(alike)) return reach_of({alike.state, at.top});
   const int32_t loop = context_.characters.loop_after(at.state);
   if (loop != kDead) {
     found = reach_of({loop, at.top});
@@ -170,7 +170,7 @@ bool ReachFinder::find_chained(const NumberedConfiguration& at, Reach& found) {
   if (!text || !text->rests(context_.characters.leaving(at.state, text->set()))) return false;
   const auto links = chain(context_, *text, at.state, false, [&](int32_t state) {
     const Machine::Alike alike = alike_[state];
-    const int32_t other = alike.longest >= vocabulary_.longest() ? alike.state : state;
+    const int32_t other = for_all_tokens(alike) ? alike.state : state;
     return loops_on(context_, *text, other) ? other : kDead;
   });
   const auto leaving = [&](int32_t state) { return context_.characters.leaving(state, text->set()); };

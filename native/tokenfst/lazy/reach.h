@@ -84,6 +84,10 @@ class ReachFinder {
   Reach find(const NumberedConfiguration& at, const std::function<Reach(const NumberedConfiguration&)>& reach_of);
 
  private:
+  // Whether two states are alike whatever the token, even where no token has a text.
+  bool for_all_tokens(const Machine::Alike& alike) const {
+    return alike.longest && alike.longest >= vocabulary_.longest();
+  }
   Place place(const NumberedConfiguration& at) const { return {at.state, at.top, context_.stacks.num_kept()}; }
   bool find_chained(const NumberedConfiguration& at, Reach& found);
   void find_differing(const NumberedConfiguration& at, int32_t other, Reach& found);
