@@ -191,7 +191,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
 
     def _fill_within(self, state: UniqueItemsState, out: Words, remaining: int) -> None:
         """Write the mask of a state within a budget."""
-        self.ways.fill(state, out, remaining)
+        self.ways.fill(state.rules, out, remaining)
         set_tokens(out, self._marks, allowed=False)
         if state.position is None:
             return

@@ -12,7 +12,7 @@ way. Each state with a length above 0 has a token after which the length is smal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
@@ -32,6 +32,8 @@ _NO_BOUND: Final = 1 << 29
 MAX_STATES: Final = 20_000
 # The number of lengths that are cached, and how much their positions may remember; a full cache is emptied.
 MAX_CACHED, MAX_REMEMBERED = 1 << 14, 1 << 17
+# The number of states of the rules whose steps are cached; a full cache is emptied.
+MAX_CACHED_STEPS: Final = 1 << 10
 
 
 class UniqueItemsState(NamedTuple):
@@ -72,6 +74,7 @@ class Ways:
         self.reader = reader
         self.step = step
         self.has_detours = has_detours
+        self._steps_of: dict[Any, list[int]] = {}
         self._lengths: dict[UniqueItemsState, int] = {}
         self._num_remembered = 0  # by the positions of these states
 
@@ -86,7 +89,7 @@ class Ways:
             if len(self._lengths) >= MAX_CACHED or self._num_remembered >= MAX_REMEMBERED:
                 self._lengths.clear()
                 self._num_remembered = 0
-            found = self._lengths[state] = self._out(state, 0)
+            found = self._lengths[state] = self._out(state)
             self._num_remembered += state.position.size
         return found
 
@@ -94,6 +97,8 @@ class Ways:
         """Return whether `length(state) <= remaining`."""
         if not state.has_rivals:
             return self.length(state) <= remaining
+        if remaining <= 0:
+            return False
         along = self._along_some_way(state)
         return along is not None and (along <= remaining or self._out(state, remaining) <= remaining)
 
@@ -110,10 +115,10 @@ class Ways:
             state, length = reached, max(length, before + self._rest(reached))
         return length
 
-    def _out(self, state: UniqueItemsState, enough: int) -> int:
+    def _out(self, state: UniqueItemsState, most: int | None = None) -> int:
         """Return the length of the shortest way to the end by a state without rivals, `FAR` if none was found.
 
-        The length includes the rest of that state. A longer way will do if its length is at most `enough`.
+        The length includes the rest of that state. With `most`, any way of at most this length will do.
         """
         heap: list[tuple[int, int, int, UniqueItemsState]] = [(self._rest(state), 0, 0, state)]
         seen, number = set[UniqueItemsState](), 0
@@ -124,39 +129,44 @@ class Ways:
             if state in seen:
                 continue
             seen.add(state)
-            for token in self._steps(state):
+            for token in self._steps(state.rules):
                 reached = self.step(state, token)
                 if reached is None:
                     continue
                 # From no state on the way do the rules need more tokens than are left of its length.
                 longer = max(length, before + 1 + self._rest(reached))
-                if not reached.has_rivals and longer <= enough:
-                    return longer
+                if most is not None:
+                    if longer > most:
+                        continue
+                    if not reached.has_rivals:
+                        return longer
                 number += 1
                 heappush(heap, (longer, number, before + 1, reached))
         return FAR
 
-    def fill(self, state: UniqueItemsState, out: npt.NDArray[np.int32], remaining: int) -> None:
-        """Write the mask of the rules alone within a budget, by the core's bound; make tables only if it has none."""
-        if self.has_detours or self.rules.core.min_tokens(state.rules) < _NO_BOUND:
-            self.rules.core.fill_within(state.rules, out, core_budget(remaining))
+    def fill(self, rules: Any, out: npt.NDArray[np.int32], remaining: int) -> None:
+        """Write the mask of a state of the rules within a budget, by the core's bound; make tables only if it has
+        none."""
+        if self.has_detours or self.rules.core.min_tokens(rules) < _NO_BOUND:
+            self.rules.core.fill_within(rules, out, core_budget(remaining))
         else:
-            self.rules.fill_bitmask(state.rules, out, remaining)
+            self.rules.fill_bitmask(rules, out, remaining)
 
     def _rest(self, state: UniqueItemsState) -> int:
         """Return a number of tokens that suffices to reach the end by the rules alone."""
-        if state.position is None:
-            return 0
+        return 0 if state.position is None else self._rest_of(state.rules)
+
+    def _rest_of(self, rules: Any) -> int:
         if self.has_detours and self.rules.at_text_start and self.rules.vocabulary.text_start:
             # Such automata are made from tables, which do not count detours.
             raise LimitExceeded(
                 "no number of tokens is known that suffices for an array that needs several different items, since the "
                 "vocabulary's decoder changes the start of a text (`at_text_start`)"
             )
-        bound: int = self.rules.core.min_tokens(state.rules)
+        bound: int = self.rules.core.min_tokens(rules)
         if bound < _NO_BOUND:
             return bound
-        return FAR if self.has_detours else self.rules.min_tokens(state.rules)
+        return FAR if self.has_detours else self.rules.min_tokens(rules)
 
     @cached_property
     def byte_tokens(self) -> dict[int, int]:
@@ -164,14 +174,17 @@ class Ways:
         vocabulary = self.rules.vocabulary
         return {vocabulary.tokens[token][0]: token for token in reversed(vocabulary.native.byte_tokens.tolist())}
 
-    def _steps(self, state: UniqueItemsState) -> Iterator[int]:
-        yield from self.byte_tokens.values()
-        yield from self._nearer(state)
-
-    def _nearer(self, state: UniqueItemsState) -> list[int]:
-        """Return the tokens that bring the end nearer by the rules alone."""
-        words = np.empty_like(self.rules.vocabulary.all_words)
-        self.fill(state, words, self._rest(state))
-        bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")
-        found: list[int] = np.flatnonzero(bits).tolist()
+    def _steps(self, rules: Any) -> list[int]:
+        """Return the steps that the rules allow in one of their states: tokens of one byte, and those that bring the
+        end nearer."""
+        found = self._steps_of.get(rules)
+        if found is None:
+            if len(self._steps_of) >= MAX_CACHED_STEPS:
+                self._steps_of.clear()
+            words = np.empty_like(self.rules.vocabulary.all_words)
+            self.rules.core.fill_bitmask(rules, words)
+            steps = [token for token in self.byte_tokens.values() if words[token >> 5] >> (token & 31) & 1]
+            self.fill(rules, words, self._rest_of(rules))
+            bits = np.unpackbits(words.view(np.uint8), count=len(self.rules.vocabulary), bitorder="little")
+            found = self._steps_of[rules] = steps + np.flatnonzero(bits).tolist()
         return found
