@@ -1,4 +1,5 @@
-// The minimal automaton of a finite list of strings, built string by string and never larger than its final size.
+// The minimal automaton of a finite list of strings, built string by string. At every moment it is the minimal
+// automaton of the strings so far, plus at most one state for each byte of the last string.
 //
 // Strings come in ascending order (Daciuk, Mihov, Watson & Watson, "Incremental construction of minimal acyclic
 // finite-state automata", Computational Linguistics 26, 2000, algorithm 1). Only the states along the last string can

@@ -1,4 +1,4 @@
-// Matrix: rows of equal width in one block.
+// Matrix: rows of equal width in one block; Rows: rows of any width.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,29 @@ class Matrix {
   }
 
   size_t columns_;
+  Vector<T> values_;
+};
+
+template <class T>
+class Rows {
+ public:
+  explicit Rows(Budget& budget) : offsets_(1, 0, budget), values_(budget) {}
+
+  size_t rows() const { return offsets_.size() - 1; }
+  std::span<T> operator[](size_t row) {
+    return {values_.data() + offsets_[row], static_cast<size_t>(offsets_[row + 1] - offsets_[row])};
+  }
+  void add_row(size_t columns, const T& value) {
+    values_.resize(values_.size() + columns, value);
+    offsets_.push_back(static_cast<int64_t>(values_.size()));
+  }
+  void clear() {
+    offsets_.resize(1);
+    values_.clear();
+  }
+
+ private:
+  Vector<int64_t> offsets_;
   Vector<T> values_;
 };
 

@@ -2,7 +2,8 @@
 //
 // The effect of a stack on distances is a vector: how far the end is from each place where the text may continue once
 // the stack's symbols are popped. Vectors that differ by a constant share one number, and the constant is counted
-// separately: symbols deep in a stack cost the same whatever is done above them, so there are few different vectors.
+// separately: symbols deep in a stack cost the same whatever is done above them, so usually there are few different
+// vectors. There may be infinitely many, for example with two recursive rules that differ in the cost of a return.
 #pragma once
 
 #include <algorithm>

@@ -6,9 +6,10 @@
 //     epsilon arcs    are followed when a set is expanded, with their costs, by a queue of states whose
 //                     cost has changed
 //
-// (Mohri, "Finite-state transducers in language and speech processing", Computational Linguistics 23, 1997.) It ends if
-// two states with the same loops have the same costs around them (the twins property); otherwise residuals grow without
-// end, and the limit of states is what stops it.
+// (Mohri, "Finite-state transducers in language and speech processing", Computational Linguistics 23, 1997.) In the
+// tropical semiring it ends if any two states that one text leads to, and that loop over the same text, have the same
+// cost for this loop (the twins property). Otherwise residuals may grow without end, and the limit of states is what
+// stops it. For an unambiguous trim automaton without the property it never ends.
 #pragma once
 
 #include <span>

@@ -18,13 +18,13 @@ ExitDistances::ExitDistances(SubsetMachine& machine, const Trie& tokens, Budget&
       nfa_(machine.nfa()),
       budget_(budget),
       inside_(nfa_, tokens, budget),
-      to_exit_(0, 0, kFar, budget),
+      to_exit_(budget),
       has_flags_(budget),
       possible_exits_(budget),
       made_(budget),
       followed_(budget),
       num_followed_(budget),
-      made_rows_(0, 0, kFar, budget) {
+      made_rows_(budget) {
   find_rules_with_flags();
   find_ways_to_exits();
 }
@@ -97,12 +97,26 @@ Vector<int32_t> ExitDistances::last_states_first() {
   return order;
 }
 
-void ExitDistances::find_ways_to_exits() {
-  int32_t most_exits = 1;
-  for (int32_t rule = 0; rule < static_cast<int32_t>(nfa_.starts().size()); ++rule) {
-    most_exits = std::max(most_exits, nfa_.num_exits(rule));
+int32_t ExitDistances::rule_of(int32_t state) const {
+  const int32_t outer = inside_.rest_of(nfa_.apart(state).state).state;
+  return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
+}
+
+// Add a row for each outer state, with as many columns as its rule has exits.
+void ExitDistances::add_rows() {
+  const auto num_rules = static_cast<int32_t>(nfa_.starts_.size());
+  for (int32_t state = 0; state < nfa_.starts_[0]; ++state) to_exit_.add_row(0, kFar);  // these are in no rule
+  for (int32_t rule = 0; rule < num_rules; ++rule) {
+    const auto columns = static_cast<size_t>(nfa_.num_exits(rule));
+    const int32_t end = rule + 1 < num_rules ? nfa_.starts_[rule + 1] : nfa_.num_outer();
+    for (int32_t state = nfa_.starts_[rule]; state < end; ++state) to_exit_.add_row(columns, kFar);
+    most_exits_ = std::max(most_exits_, columns);
+    budget_.spend(8 * static_cast<int64_t>(columns) * (end - nfa_.starts_[rule]));
   }
-  to_exit_ = support::Matrix<int32_t>(nfa_.num_fixed_states(), most_exits, kFar, budget_);
+}
+
+void ExitDistances::find_ways_to_exits() {
+  add_rows();
   const Vector<int32_t> order = last_states_first();
   for (bool changed = true; changed;) {
     changed = false;
@@ -110,36 +124,48 @@ void ExitDistances::find_ways_to_exits() {
     for (const int32_t state : order) {
       if (!has_flags_.empty() && has_flags_[state]) continue;
       changed = lower_by_arcs(to_exit_[state], state, 0, 0) || changed;
-      budget_.spend(8 * most_exits);
+      budget_.spend(8 * static_cast<int64_t>(to_exit_[state].size()));
     }
-    // A rule may begin inside a fragment.
-    changed = lower_inside_chains() || changed;
-    changed = lower_inside_copies() || changed;
-  }
-  for (int32_t state = nfa_.first_detached_; state < nfa_.first_block_; ++state) {
-    const bool is_end = state == nfa_.first_block_ - 1;
-    to_exit_[state][0] = is_end ? 0 : inside_.rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more;
   }
 }
 
-std::span<const int32_t> ExitDistances::to_exit(int32_t state) {
-  if (!is_found_alone(state)) return to_exit_[state];
-  const auto known = made_.find(state);
+InsideDistances::Rest ExitDistances::outer_after(int32_t state) {
+  const auto [own, flags] = nfa_.apart(state);
+  const InsideDistances::Rest rest = inside_.rest_of(own);
+  return {nfa_.with_flags(rest.state, flags), rest.more};
+}
+
+ExitDistances::ToExit ExitDistances::to_exit(int32_t state) {
+  if (nfa_.is_detached(state)) {
+    static constexpr int32_t kAtExit = 0;
+    const bool is_end = state == nfa_.first_block_ - 1;
+    return {{&kAtExit, 1}, is_end ? 0 : inside_.rest_of(state - nfa_.first_detached_ + nfa_.num_outer()).more};
+  }
+  const auto [outer, more] = outer_after(state);
+  return {row_of(outer), more};
+}
+
+std::span<const int32_t> ExitDistances::row_of(int32_t outer) {
+  if (!is_found_alone(outer)) return to_exit_[outer];
+  const auto known = made_.find(outer);
   if (known == made_.end()) {
     try {
-      find_made(state);
+      find_made(outer);
     } catch (...) {
       forget_made();  // some rows are not complete
       throw;
     }
   }
-  return made_rows_[made_.find(state)->second];
+  return made_rows_[made_.find(outer)->second];
 }
 
 int32_t ExitDistances::through(int32_t rule, int32_t exit) {
   const auto begins = machine_.members(machine_.rule_start(rule));
   int32_t least = kFar;
-  for (const int32_t member : begins) least = std::min(least, to_exit(member)[exit]);
+  for (const int32_t member : begins) {
+    const auto [row, more] = to_exit(member);
+    least = std::min(least, row[exit] + more);
+  }
   budget_.spend(static_cast<int64_t>(begins.size()));
   return least;
 }
@@ -147,17 +173,16 @@ int32_t ExitDistances::through(int32_t rule, int32_t exit) {
 void ExitDistances::forget_made() {
   made_.clear();
   followed_.clear();
-  made_rows_ = support::Matrix<int32_t>(0, to_exit_.columns(), kFar, budget_);
+  made_rows_.clear();
 }
 
-bool ExitDistances::is_found_alone(int32_t state) const {
-  if (state >= nfa_.num_fixed_states()) return true;
-  return !has_flags_.empty() && !nfa_.is_detached(state) && has_flags_[inside_.rest_of(state).state];
+bool ExitDistances::is_found_alone(int32_t outer) const {
+  return outer >= nfa_.num_outer() || (!has_flags_.empty() && has_flags_[outer]);
 }
 
-// Find the row of a state that is found alone, and those that it depends on, of which there may be one for each byte of
-// a text. While an exit has not been reached, follow one more of the open guarded arcs. On a cycle, rows that are not
-// complete count as far at first; then all rows are lowered until none changes.
+// Find the row of an outer state that is found alone, and those that it depends on. While an exit has not been reached,
+// follow one more of the open guarded arcs. On a cycle, rows that are not complete count as far at first; then all rows
+// are lowered until none changes.
 void ExitDistances::find_made(int32_t state) {
   const size_t first = made_rows_.rows();
   bool meets_cycle = false;
@@ -167,7 +192,7 @@ void ExitDistances::find_made(int32_t state) {
     const auto [place, is_new] = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows()));
     const int32_t row = place->second;
     if (is_new) {
-      made_rows_.add_row(kFar);
+      made_rows_.add_row(nfa_.num_exits(rule_of(at)), kFar);
       const auto before = num_followed_.find(at);
       followed_.push_back({at, before == num_followed_.end() ? 1 : before->second, false});
     } else if (followed_[row].is_done) {
@@ -183,7 +208,7 @@ void ExitDistances::find_made(int32_t state) {
       num_followed_[at] = ++followed_[row].num_arcs;
     }
     next.clear();
-    each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(target); });
+    each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(outer_after(target).state); });
     for (const int32_t target : next) {
       if (!is_found_alone(target)) continue;
       const auto known = made_.find(target);
@@ -204,17 +229,11 @@ void ExitDistances::find_made(int32_t state) {
   }
 }
 
-// Compute a row again from the rows that it depends on; return whether it has changed. The row of a state inside a part
-// is that of the state after the part, plus what is left of the part.
+// Compute a row again from the rows that it depends on; return whether it has changed.
 bool ExitDistances::fill_made(int32_t number) {
   const auto [own, flags] = nfa_.apart(followed_[number].state);
-  const InsideDistances::Rest rest = inside_.rest_of(own);
-  Vector<int32_t> row(made_rows_.columns(), kFar, budget_);
-  if (rest.state == own) {
-    lower_by_arcs(row, own, flags, followed_[number].num_arcs);
-  } else {
-    lower(row, rest.more, nfa_.with_flags(rest.state, flags));
-  }
+  Vector<int32_t> row(made_rows_[number].size(), kFar, budget_);
+  lower_by_arcs(row, own, flags, followed_[number].num_arcs);
   const bool changes = !std::ranges::equal(row, made_rows_[number]);
   std::ranges::copy(row, made_rows_[number].begin());
   return changes;
@@ -223,7 +242,6 @@ bool ExitDistances::fill_made(int32_t number) {
 // Return whether an exit that may be possible has not been reached by a row.
 bool ExitDistances::lacks_exit(int32_t number) {
   const int32_t own = nfa_.apart(followed_[number].state).state;
-  if (inside_.rest_of(own).state != own) return false;
   const auto row = made_rows_[number];
   for (int32_t exit = 0; exit < static_cast<int32_t>(row.size()); ++exit) {
     if (row[exit] >= kFar && possible_exits_[own] & exit_bit(exit)) return true;
@@ -241,8 +259,6 @@ int32_t ExitDistances::num_open_arcs(int32_t state) {
 template <class Visit>
 void ExitDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   const auto [own, flags] = nfa_.apart(state);
-  const InsideDistances::Rest rest = inside_.rest_of(own);
-  if (rest.state != own) return visit(nfa_.with_flags(rest.state, flags));
   each_way(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
   const int32_t call = nfa_.call_of(state);
   if (call == kNone) return;
@@ -267,42 +283,13 @@ void ExitDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Vis
 }
 
 bool ExitDistances::lower(std::span<int32_t> row, int32_t more, int32_t target) {
-  const auto from = to_exit(target);
+  const auto [from, after] = to_exit(target);
   bool changed = false;
+  more += after;
   for (size_t exit = 0; exit < row.size(); ++exit) {
     if (from[exit] + more >= row[exit]) continue;
     row[exit] = from[exit] + more;
     changed = true;
-  }
-  return changed;
-}
-
-bool ExitDistances::lower_inside_chains() {
-  bool changed = false;
-  for (size_t chain = 0; chain + 1 < nfa_.chains_.size(); ++chain) {
-    const auto& own = nfa_.chains_[chain];
-    if (!has_flags_.empty() && has_flags_[own.target]) continue;
-    const int32_t end = nfa_.chains_[chain + 1].first_state;
-    for (int32_t state = own.first_state; state < end; ++state) {
-      const int32_t more = inside_.tokens_ahead(own.text_begin + state - own.first_state + 1);
-      changed = lower(to_exit_[state], more, own.target) || changed;
-    }
-    budget_.spend(8 * (end - own.first_state));
-  }
-  return changed;
-}
-
-bool ExitDistances::lower_inside_copies() {
-  bool changed = false;
-  for (const LazyNfa::Copy& copy : std::span(nfa_.copies_).first(nfa_.copies_.size() - 1)) {
-    if (!has_flags_.empty() && has_flags_[copy.target]) continue;
-    const int32_t first = nfa_.first_of_fragment_[copy.fragment];
-    const int32_t size = nfa_.first_of_fragment_[copy.fragment + 1] - first;
-    for (int32_t inner = 2; inner < size; ++inner) {
-      changed =
-          lower(to_exit_[copy.first_state + inner - 2], inside_.bytes_inside(first + inner), copy.target) || changed;
-    }
-    budget_.spend(8 * size);
   }
   return changed;
 }

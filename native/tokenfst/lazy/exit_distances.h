@@ -1,9 +1,9 @@
 // How far the states of a LazyNfa are from the exits of their rules, as upper bounds in tokens.
 //
 //     inside_         how far each state inside a part is from the outer state that follows (`lazy/inside_distances.h`)
-//     to_exit_        how far each state is from each exit of its rule: the least solution of the sums along arcs, and
-//                     of the paths through a call by each of its exits
-//     made_           the same for states of rules with flags, found when it is first asked for. Of the open guarded
+//     to_exit_        how far each outer state is from each exit of its rule: the least solution of the sums along
+//                     arcs, and of the paths through a call by each of its exits
+//     made_           the same for outer states with flags, found when it is first asked for. Of the open guarded
 //                     arcs the first is followed, which leads to an end; and then the others, one by one, as long as
 //                     some exit that may be possible has not been reached. Arcs that have been followed once are
 //                     followed whenever the row is found again: other rows may rely on them
@@ -26,9 +26,16 @@ class ExitDistances {
 
   const InsideDistances& inside() const { return inside_; }
   // The most exits that a rule has, E.
-  size_t most_exits() const { return to_exit_.columns(); }
-  // How far a state is from each exit of its rule, as far as is known, [E]. Valid until the next call.
-  std::span<const int32_t> to_exit(int32_t state);
+  size_t most_exits() const { return most_exits_; }
+  // The rule that a state is in, unless it is detached.
+  int32_t rule_of(int32_t state) const;
+  // How far a state is from each exit of its rule, as far as is known: `more` than in a row, which is valid until the
+  // next call.
+  struct ToExit {
+    std::span<const int32_t> row;
+    int32_t more;
+  };
+  ToExit to_exit(int32_t state);
   // How far the start of a rule is from one of its exits.
   int32_t through(int32_t rule, int32_t exit);
 
@@ -39,17 +46,20 @@ class ExitDistances {
     bool is_done;
   };
 
+  void add_rows();
   Vector<int32_t> last_states_first();
   void find_ways_to_exits();
-  bool lower_inside_chains();
-  bool lower_inside_copies();
   bool lower_by_call(std::span<int32_t> row, int32_t state);
   void find_rules_with_flags();
   void find_possible_exits();
   static uint64_t exit_bit(int32_t exit) { return exit < 64 ? uint64_t{1} << exit : 0; }
-  // Whether the row of a state is found when it is first asked for: for states of rules with flags, since few sets of
-  // flags occur, and for states that are made on demand.
-  bool is_found_alone(int32_t state) const;
+  // The outer state after a state, with its flags, and how much is read before it.
+  InsideDistances::Rest outer_after(int32_t state);
+  // The row of an outer state.
+  std::span<const int32_t> row_of(int32_t outer);
+  // Whether the row of an outer state is found when it is first asked for: if its rule has flags, since few sets of
+  // flags occur.
+  bool is_found_alone(int32_t outer) const;
   void find_made(int32_t state);
   void forget_made();
   bool fill_made(int32_t number);
@@ -67,14 +77,15 @@ class ExitDistances {
   LazyNfa& nfa_;
   Budget& budget_;
   InsideDistances inside_;
-  support::Matrix<int32_t> to_exit_;  // [N, E]
-  Vector<uint8_t> has_flags_;         // by outer state, whether its rule has flags; none if none has
-  Vector<uint64_t> possible_exits_;   // by outer state of a rule with flags, the exits that it reaches if all arcs are
-                                      // open, a bit each
+  size_t most_exits_ = 1;
+  support::Rows<int32_t> to_exit_;   // by outer state and exit of its rule
+  Vector<uint8_t> has_flags_;        // by outer state, whether its rule has flags; none if none has
+  Vector<uint64_t> possible_exits_;  // by outer state of a rule with flags, the exits that it reaches if all arcs are
+                                     // open, a bit each
   support::Map<int32_t, int32_t, support::Hash> made_;          // the row of each state that is found alone
   Vector<Followed> followed_;                                   // by row
   support::Map<int32_t, int32_t, support::Hash> num_followed_;  // by state whose row was once found, if above 1
-  support::Matrix<int32_t> made_rows_;
+  support::Rows<int32_t> made_rows_;
 };
 
 }  // namespace tokenfst

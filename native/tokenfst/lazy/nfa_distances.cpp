@@ -27,11 +27,6 @@ NfaDistances::NfaDistances(SubsetMachine& machine, const Vocabulary& vocabulary,
   number(kNone);
 }
 
-int32_t NfaDistances::rule_of(int32_t state) const {
-  const int32_t outer = exits_.inside().rest_of(nfa_.apart(state).state).state;
-  return static_cast<int32_t>(std::ranges::upper_bound(nfa_.starts_, outer) - nfa_.starts_.begin()) - 1;
-}
-
 int32_t NfaDistances::first_exit(int32_t joint, int32_t rule) const {
   const auto rules = machine_.joint_rules(joint);
   const auto place = std::ranges::lower_bound(rules, rule) - rules.begin();
@@ -46,11 +41,11 @@ Context NfaDistances::number(int32_t joint) {
 
 int32_t NfaDistances::to_end(int32_t context, int32_t state) {
   const auto [vector, joint] = contexts_[context];
-  const auto from = exits_.to_exit(state);
-  const auto after =
-      vectors_[vector].subspan(joint == kNone || nfa_.is_detached(state) ? 0 : first_exit(joint, rule_of(state)));
+  const auto [from, more] = exits_.to_exit(state);
+  const auto after = vectors_[vector].subspan(
+      joint == kNone || nfa_.is_detached(state) ? 0 : first_exit(joint, exits_.rule_of(state)));
   int32_t least = kFar;
-  for (size_t exit = 0; exit < from.size(); ++exit) least = std::min(least, from[exit] + after[exit]);
+  for (size_t exit = 0; exit < from.size(); ++exit) least = std::min(least, more + from[exit] + after[exit]);
   budget_.spend(static_cast<int64_t>(from.size()));
   return least;
 }
@@ -84,7 +79,7 @@ Bound NfaDistances::bound_of_set(int32_t set) {
   for (const int32_t member : machine_.members(set)) {
     const int32_t state = in_rule(member);
     if (nfa_.call_of(state) != kNone) found.rest = std::max(found.rest, bounds().after_call(state));
-    found.beyond = std::max(found.beyond, bounds().beyond(rule_of(state)));
+    found.beyond = std::max(found.beyond, bounds().beyond(exits_.rule_of(state)));
   }
   return known_bounds_[set] = found;
 }
@@ -92,7 +87,7 @@ Bound NfaDistances::bound_of_set(int32_t set) {
 Bound NfaDistances::bound_of_symbol(int32_t symbol) {
   if (!SubsetMachine::is_state(symbol)) return bound_of_set(symbol);
   const int32_t state = in_rule(SubsetMachine::state_of_symbol(symbol));
-  return {bounds().of_state(state), bounds().beyond(rule_of(state))};
+  return {bounds().of_state(state), bounds().beyond(exits_.rule_of(state))};
 }
 
 Context NfaDistances::above(int32_t context, int32_t called) {

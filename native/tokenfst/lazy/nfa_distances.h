@@ -41,7 +41,6 @@ class NfaDistances : public DistanceSource {
   int32_t to_end(int32_t context, int32_t state);
   // The place of a rule's first exit in the vectors of a joint call.
   int32_t first_exit(int32_t joint, int32_t rule) const;
-  int32_t rule_of(int32_t state) const;
   const UpperBounds& bounds();
   int32_t in_rule(int32_t state) const;
   // The bounds of a set as a symbol of the stack, and as a state.

@@ -45,7 +45,7 @@ void UpperBounds::find_states(int32_t rule) {
     const int32_t more = sum_of_flags(rule);
     for (int32_t state = begin; state < end; ++state) of_outer_[state] = sum(of_outer_[state], more);
   } else {
-    for (int32_t state = begin; state < end; ++state) of_outer_[state] = largest(exits_.to_exit(state));
+    for (int32_t state = begin; state < end; ++state) of_outer_[state] = largest(exits_.to_exit(state).row);
   }
   beyond_[rule] = std::ranges::max(std::span(of_outer_).subspan(begin, end - begin));
   budget_.spend(4 * (end - begin));
