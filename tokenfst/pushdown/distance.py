@@ -2,8 +2,10 @@
 
 The distance depends on the stack only through its context (`native/tokenfst/pushdown/distance.h`): the vector of the
 least numbers of tokens from each node of the context trees if this stack lies below. The lower part of a stack costs
-the same whatever happens above it, and its costs are subtracted, so there are few contexts. On the host, contexts are
-computed when they are needed, without a limit. Tensors need all of them in advance.
+the same whatever happens above it, and its costs are subtracted, so usually there are few contexts. There may be
+infinitely many, for example with two recursive rules whose returns take different numbers of tokens. On the host,
+contexts are computed when they are needed, without a limit. Tensors need all of them in advance; if there are more than
+`MAX_CONTEXTS`, none are made, and the text is followed on the host.
 """
 
 from __future__ import annotations
