@@ -104,7 +104,16 @@ def write_file(path: str | Path, vocabulary: Vocabulary, arrays: Mapping[str, Ar
 
     known = {"format": FORMAT, "version": VERSION, "vocabulary": vocabulary.digest, **header}
     tables = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    _replace(Path(path), save(tables, {**known, "checksum": checksum(known, tables)}))
+    _replace(Path(path), _in_order(save(tables, {**known, "checksum": checksum(known, tables)})))
+
+
+def _in_order(content: bytes) -> bytes:
+    """Return a safetensors file with its header sorted, so that equal automata give equal files; the library writes the
+    strings of a header in random order."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8:end]), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[end:]
 
 
 def _replace(path: Path, content: bytes) -> None:

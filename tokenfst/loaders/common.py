@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = dict[str, Any]
 
-# Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a billion tokens.
-MAX_TOKENS = 1 << 24
+# Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a
+# billion tokens, all of which are prepared.
+MAX_TOKENS = 1 << 21
 
 
 def assemble(
