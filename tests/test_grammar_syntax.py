@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+import xgrammar
 from grammar_syntax_cases import ARITHMETIC, BOTH, CHESS, JSON, KANA, LIST, A, B, X, Y, body, reading
 
 from automata import (
@@ -52,6 +53,7 @@ from constraints.grammars import Syntax
         ("x{2,4}", repeat(X, 2, 4)),
         ("x{ 2 , 4 }", repeat(X, 2, 4)),
         ("x{2, -1}", repeat(X, 2)),
+        ("x{2, # at most, }\n4}", repeat(X, 2, 4)),
         ("x{0}", EPSILON),
         ("x{0,0} y", Y),
         ("(x y){2}*", concat(X, Y).repeat(2, 2).star()),
@@ -158,8 +160,9 @@ def test_ebnf_alone_has(text: str, expected: Expr) -> None:
 
 
 def test_names() -> None:
-    made = grammar('root ::= a-b1 | C_d | 0 | -e\na-b1 ::= ""\nC_d ::= ""\n0 ::= ""\n-e ::= ""', syntax="gbnf")
-    assert list(made.rules) == ["root", "a-b1", "C_d", "0", "-e"]
+    text = 'root ::= a-b1 | C_d | 0 | -e | ---\na-b1 ::= ""\nC_d ::= ""\n0 ::= ""\n-e ::= ""\n--- ::= ""'
+    for made in (grammar(text, syntax="gbnf"), grammar(text)):
+        assert list(made.rules) == ["root", "a-b1", "C_d", "0", "-e", "---"]
     made = grammar("root ::= a.b-c | _d\na.b-c ::= 'x'\n_d ::= 'y'")
     assert made.rules["root"] == alternation(call("a.b-c"), call("_d"))
 
@@ -176,7 +179,58 @@ def test_rules_places_and_start() -> None:
     assert grammar("a::=b\rb::='x'", start="a").places["b"] == Place(2, 1)
 
 
+@pytest.mark.parametrize("text", ["root ::=", "root ::= # nothing\n", "root ::= ws\nws ::=\n\n"])
+def test_the_last_rule_of_gbnf_may_be_empty(text: str) -> None:
+    for made in (grammar(text, syntax="gbnf"), grammar(text)):
+        assert list(made.rules.values())[-1] == EPSILON
+    with pytest.raises(GrammarError, match="the rule is empty"):
+        grammar(text, syntax="ebnf")
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\r\n \t", "# comment\n\n", " # one\n # two ::=\n"])
+def test_a_name_and_its_assignment_may_be_on_two_lines_in_ebnf(between: str) -> None:
+    text = f'root{between}::= x x{{1, # comment\n2}}\nx{between}::= "a"'
+    xgrammar.Grammar.from_ebnf(text)  # it can be read there
+    expected = concat(X, repeat(X, 1, 2))
+    assert grammar(text, syntax="ebnf").rules == grammar(text).rules == {"root": expected, "x": A}
+    assert grammar(text).places["x"].column == 1
+
+
+def test_comments_and_numbers_of_productions_before_an_assignment() -> None:
+    text = "[1] root /* :\n */ ::= x\n[2] x\n::= 'a'"
+    assert grammar(text).rules == {"root": X, "x": A}
+
+
 # Which syntax it is
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'root ::= Token (" " Token)*\nToken ::= [a-z]+',
+        'Regex ::= [a-z] | "(" root ")"\nroot ::= Regex ("," Regex)*',
+    ],
+)
+def test_rules_with_the_names_of_macros_are_gbnf(text: str) -> None:
+    assert grammar(text) == grammar(text, syntax="gbnf")
+    with pytest.raises(GrammarError, match=r'macros are not supported.*syntax="gbnf"'):
+        grammar(text, syntax="ebnf")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        # GBNF reads these, but they may be meant as EBNF.
+        ("root ::= Token (Token)* #x41\nToken ::= [a-z]+", "macros are not supported"),
+        ('root ::= "a" [VC: a]', "a constraint in prose"),
+        # GBNF cannot read these.
+        ('root ::= Token("a")', "macros are not supported"),
+        ('root[capture="a]b"] ::= "a"', "options of rules are not supported"),
+    ],
+)
+def test_what_ebnf_does_not_support_is_an_error(text: str, reason: str) -> None:
+    with pytest.raises(GrammarError, match=reason):
+        grammar(text)
 
 
 @pytest.mark.parametrize(

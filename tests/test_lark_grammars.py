@@ -90,6 +90,17 @@ def test_words_that_may_be_empty_may_be_missing() -> None:
     assert read_lark("start: a\na[lazy]: /.*/").rules["a"] == EPSILON
 
 
+@pytest.mark.parametrize(
+    "words",
+    ['""', "/b{0}/", "/b*/ & /a*/", "~/(.|\\n)+/", "/b*?/", '%regex {"substring_chars": ""}', "/(b(?!b)(?=b))*/"],
+)
+def test_words_whose_only_text_is_empty_are_missing(words: str) -> None:
+    grammar = read_lark(f'start: T "a"\nT: {words}\n%ignore {words}\n%ignore T\n%ignore " "')
+    assert grammar.rules["start"] == call('"a"')
+    assert grammar.ignored == ('" "',)
+    assert sorted(grammar.lexical) == ['" "', '"a"']
+
+
 def test_lazy_rules_with_the_same_words_share_one() -> None:
     grammar = read_lark('start: a "1" | b "2"\na[lazy]: /x*y/\nb[suffix="y"]: /x*/\nc: "c"')
     assert grammar.rules["a"] == grammar.rules["b"] == call("a[lazy]")

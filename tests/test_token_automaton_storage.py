@@ -29,7 +29,7 @@ from automata.limits import Work
 from tokenfst import Vocabulary
 from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
-from tokenfst.finite.classes import FIRST_CLASS
+from tokenfst.finite.classes import END, FIRST_CLASS
 from tokenfst.finite.transitions import Csr, Dense
 
 
@@ -114,6 +114,15 @@ def saved(tmp_path: Path) -> Path:
     path = tmp_path / "a.safetensors"
     complete("b*(ab)*", VOCABULARIES["bytes"]).save(path)
     return path
+
+
+def test_equal_automata_give_equal_files(tmp_path: Path) -> None:
+    automaton = tokenfst.compile("a{0,100000}b", VOCABULARIES["bytes"])
+    contents = set()
+    for number in range(6):
+        automaton.save(tmp_path / str(number))
+        contents.add((tmp_path / str(number)).read_bytes())
+    assert len(contents) == 1
 
 
 def test_what_is_no_file_or_no_vocabulary_is_refused(saved: Path) -> None:
@@ -267,6 +276,8 @@ DENSE_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
     "one-dimensional": lambda arrays: arrays.update(next=arrays["next"].reshape(-1).copy()),
     "fewer states": lambda arrays: arrays.update(next=arrays["next"][:-1].copy()),
     "fewer classes": lambda arrays: arrays.update(next=arrays["next"][:, :2].copy()),
+    "ends before the end": lambda arrays: arrays["next"].__setitem__((slice(None), END), 0),
+    "other tokens end": lambda arrays: arrays["next"].__setitem__((0, FIRST_CLASS), len(arrays["next"]) - 1),
 }
 
 
@@ -282,6 +293,15 @@ CSR_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
     "targets missing": lambda arrays: arrays.update(edge_target=arrays["edge_target"][:-1].copy()),
     "no number of classes": lambda arrays: arrays.pop("num_classes"),
     "too few classes": lambda arrays: arrays.update(num_classes=np.array([2], np.int32)),
+    "ends before the end": lambda arrays: arrays["edge_target"].__setitem__(arrays["edge_class"] == END, 0),
+    "other tokens end": lambda arrays: arrays["edge_target"].fill(len(arrays["final"]) - 1),
+}
+
+
+COUNTED_DAMAGES: dict[str, Callable[[dict[str, np.ndarray]], object]] = {
+    "start with a count": lambda arrays: arrays.update(start=np.array([256], np.int32)),
+    "ends before the end": lambda arrays: arrays["edge_target"].__setitem__(arrays["edge_class"] == END, 0),
+    "ends with another count": lambda arrays: arrays["action"].__setitem__(arrays["edge_class"] == END, ~0),
 }
 
 
@@ -301,6 +321,17 @@ def test_tables_that_do_not_fit_together_are_refused(storage: str, damage: str, 
     {**DAMAGES, **own}[damage](arrays)
     forge(path, arrays, METADATA)
     with pytest.raises(AutomatonFileError):
+        tokenfst.load_automaton(path, vocabulary)
+
+
+@pytest.mark.parametrize("damage", COUNTED_DAMAGES)
+def test_counts_that_do_not_fit_are_refused(damage: str, tmp_path: Path) -> None:
+    path, vocabulary = tmp_path / "a.safetensors", VOCABULARIES["bytes"]
+    tokenfst.compile("a{0,100000}b", vocabulary).save(path)
+    arrays = load_file(path)
+    COUNTED_DAMAGES[damage](arrays)
+    forge(path, arrays, {**METADATA, "kind": "counted"})
+    with pytest.raises(AutomatonFileError, match="do not fit together"):
         tokenfst.load_automaton(path, vocabulary)
 
 

@@ -12,6 +12,7 @@ Calls are checked at the end, because a rule may be called before it is defined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -80,6 +81,8 @@ class RuleReader:
         self.dialect = dialect
         self.lines = LineIndex(text)
         self.characters = CharacterReader(dialect)
+        self.name = re.compile(dialect.name)
+        self.space = re.compile(rf"[ \t\r\n]|{dialect.comment}")
         self.rules: dict[str, Expr] = {}
         self.defined: dict[str, Place] = {}
         self.called: dict[str, tuple[int, str]] = {}  # by name: the place of the first call, and its rule
@@ -168,7 +171,9 @@ class RuleReader:
         if not self.is_line_start:
             raise self.error("a rule begins on a line of its own", symbol.position)
         self.end_rule(symbol)
-        name = symbol.text[:-3].rstrip()
+        found = self.name.match(symbol.text)
+        assert found is not None
+        name = found.group()
         self.rule = name
         if name in self.defined:
             line = self.defined[name].line
@@ -184,7 +189,7 @@ class RuleReader:
         group = self.groups.pop()
         if self.groups:
             raise self.error("a parenthesis is opened and never closed", group.position)
-        if self.previous == "head":
+        if self.previous == "head" and not (symbol.kind == "end" and self.dialect.last_rule_can_be_empty):
             raise self.error('the rule is empty; the empty text is written ""', group.position)
         if self.previous == "bar" and symbol.kind == "head":
             raise self.error('nothing stands after the last |; the empty text is written ""', symbol.position)
@@ -221,7 +226,7 @@ class RuleReader:
         self.repeat(*_COUNTS[symbol.text], symbol.position)
 
     def read_bounds(self, symbol: BnfSymbol) -> None:
-        before, comma, after = symbol.text[1:-1].partition(",")
+        before, comma, after = self.space.sub("", symbol.text)[1:-1].partition(",")
         low, high = self.count(before, symbol) or 0, self.count(after, symbol)
         if not comma:
             high = low
@@ -231,7 +236,7 @@ class RuleReader:
 
     def count(self, digits: str, symbol: BnfSymbol) -> int | None:
         """Return a bound, or None if there is none; XGrammar writes -1 for that."""
-        digits = digits.strip().removeprefix("-1")
+        digits = digits.removeprefix("-1")
         if len(digits) > 12 or (digits and int(digits) > MAX_COUNT):
             raise self.error(f"no item can be repeated more than {MAX_COUNT:,} times", symbol.position)
         return int(digits) if digits else None

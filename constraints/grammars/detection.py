@@ -3,11 +3,13 @@
     Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
     GBNF, EBNF     the reverse
 
-A grammar with `::=` is read as EBNF first. If that fails, it is read as GBNF; but if it uses a feature of EBNF that is
-not supported here, that is an error. A grammar that is valid in both dialects has the same meaning in both, except that
-`#x41` is a character in EBNF and a comment in GBNF, and that `\\x414` is one character in EBNF and two in GBNF. So
-valid EBNF is also read as GBNF only if it contains one of these. If the two readings differ, that is an error: the
-caller must name the dialect.
+A text without such lines that contains `::=` is GBNF or EBNF, too: in EBNF, a line may end between a name and `::=`.
+
+A grammar with `::=` is read as EBNF first. If that fails, it is read as GBNF. A grammar that is valid in both dialects
+has the same meaning in both, except that `#x41` is a character in EBNF and a comment in GBNF, and that `\\x414` is one
+character in EBNF and two in GBNF. So valid EBNF is also read as GBNF only if it contains one of these. If the two
+readings differ, that is an error: the caller must name the dialect. So it is if a text contains one of these, or a set
+that looks like a constraint in prose, and uses a feature of EBNF that is not supported here.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ from constraints.grammars.bnf_reader import UNSUPPORTED, RuleReader
 from constraints.grammars.dialects import EBNF, GBNF
 
 # Texts that both dialects read, but not always in the same way.
-_TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}")
+_TWO_MEANINGS = re.compile(r"#x[0-9A-Fa-f]|\\x[0-9A-Fa-f]{3}|\[[ \t]*(?:wfc|WFC|vc|VC):[ \t]")
 _PATH = re.compile(r"[^\s:=|]*[^\s:=|/\\.]\.(?:lark|gbnf|ebnf|bnf|txt|json)|(?:[A-Za-z]:)?[^\s:=|]*[/\\][^\s:=|/\\.]+")
 _BNF_RULE = re.compile(
     r"^(?:[^\r\n]*\*/)?[ \t]*(?:\[[0-9]+[a-z]?\][ \t]*)?[A-Za-z0-9_.-]+(?:\[[^\]\r\n]*\])?[ \t]*::=", re.MULTILINE
 )
 _LARK_RULE = re.compile(
-    r"^[ \t]*(?:[?!]*_*[A-Za-z][A-Za-z0-9_]*(?:[{\[][^}\]\r\n]*[}\]])?(?:\.-?[0-9]+)?[ \t]*:(?!:=)"
+    r"^[ \t]*(?:[?!]*_*[A-Za-z][A-Za-z0-9_-]*(?:[{\[][^}\]\r\n]*[}\]])?(?:\.-?[0-9]+)?[ \t]*:(?!:=)"
     r"|%(?:import|ignore|declare|override|extend|llguidance)\b)",
     re.MULTILINE,
 )
@@ -72,7 +74,8 @@ def is_lark(text: str) -> bool:
     Raises:
         GrammarError: the text has lines of both syntaxes, or of neither.
     """
-    lark, bnf = _LARK_RULE.search(text) is not None, _BNF_RULE.search(text) is not None
+    lark = _LARK_RULE.search(text) is not None
+    bnf = _BNF_RULE.search(text) is not None if lark else "::=" in text
     if lark == bnf:
         found = "are lines of more than one syntax" if lark else "is no line that begins with a rule"
         raise GrammarError(f'there {found}: say which it is, with syntax="lark", "gbnf" or "ebnf"')
@@ -97,9 +100,9 @@ def read_either_bnf(text: str, start: str) -> Grammar:
             sense.append((reader.progress, error.line or 0, error.column or 0))
         if grammars and not _TWO_MEANINGS.search(text):
             break
-    if mistakes and (not grammars or sense[0][0] == UNSUPPORTED):
+    if mistakes and (not grammars or (sense[0][0] == UNSUPPORTED and _TWO_MEANINGS.search(text))):
         # The likelier dialect is the one whose unsupported feature was found, or else the one that was read further.
-        raise mistakes[max(range(len(sense)), key=lambda i: (sense[i], i))]
+        raise mistakes[max(range(len(sense)), key=sense.__getitem__)]
     for other in grammars[1:]:
         _check_same(grammars[0], other)
     return grammars[0]

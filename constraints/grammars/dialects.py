@@ -28,7 +28,9 @@ class BnfDialect:
         name: a rule's name, as a regular expression.
         quotes: the quotes between which strings stand.
         comment: a comment, as a regular expression.
+        before_assign: what may stand between a rule's name and `::=`, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
+        last_rule_can_be_empty: whether nothing need stand after the `::=` of the last rule.
         line_ends_in_text: whether strings and sets may contain line ends.
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
@@ -42,7 +44,9 @@ class BnfDialect:
     name: str
     quotes: str
     comment: str
+    before_assign: str
     line_ends_rule: bool
+    last_rule_can_be_empty: bool
     line_ends_in_text: bool
     escapes: Mapping[str, int]
     hex_escapes: Mapping[str, str]
@@ -53,10 +57,12 @@ class BnfDialect:
 
 GBNF = BnfDialect(
     title="GBNF",
-    name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
+    name="[A-Za-z0-9_-]+",
     quotes='"',
     comment=r"#[^\r\n]*",
+    before_assign=r"[ \t]*",
     line_ends_rule=True,
+    last_rule_can_be_empty=True,
     line_ends_in_text=True,
     escapes=_CONTROLS | {mark: ord(mark) for mark in '\\"[]-'},
     hex_escapes={"x": "{2}", "u": "{4}", "U": "{8}"},
@@ -68,13 +74,18 @@ GBNF = BnfDialect(
 )
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
+_COMMENT = r"/\*(?s:.*?)\*/|#(?!x[0-9A-Fa-f]+(?![A-Za-z0-9_.-]))[^\r\n]*"
+_BEFORE_ASSIGN = rf"(?:[ \t\r\n]|{_COMMENT})*+"
+_OPTION = r"""[^\]"'\r\n]|"(?:[^"\\\r\n]|\\[^\r\n])*+"|'(?:[^'\\\r\n]|\\[^\r\n])*+'"""
 
 EBNF = BnfDialect(
     title="EBNF",
     name=_NAME,
     quotes="\"'",
-    comment=r"/\*(?s:.*?)\*/|#(?!x[0-9A-Fa-f]+(?![A-Za-z0-9_.-]))[^\r\n]*",
+    comment=_COMMENT,
+    before_assign=_BEFORE_ASSIGN,
     line_ends_rule=False,
+    last_rule_can_be_empty=False,
     line_ends_in_text=False,
     escapes=_CONTROLS
     | {"a": 0x07, "b": 0x08, "f": 0x0C, "v": 0x0B, "0": 0x00, "e": 0x1B}
@@ -82,8 +93,8 @@ EBNF = BnfDialect(
     hex_escapes={"x": "+", "u": "{4}", "U": "{8}"},
     kinds={
         "annotation": r"\[[ \t]*(?:wfc|WFC|vc|VC):[ \t]",
-        "production_number": rf"\[[0-9]+[a-z]?\](?=[ \t]*{_NAME}[ \t]*::=)",
-        "options": rf"{_NAME}\[[^\]\r\n]*\][ \t]*::=",
+        "production_number": rf"\[[0-9]+[a-z]?\](?=[ \t]*{_NAME}{_BEFORE_ASSIGN}::=)",
+        "options": rf"{_NAME}\[(?:{_OPTION})*+\][ \t]*::=",
         "macro": r"(?:TagDispatch|TokenTagDispatch|ExcludeToken|Token|Regex|Substring)(?=[ \t\r\n]*\()",
         "lookahead": r"\(=",
         "character": "#x[0-9A-Fa-f]+",

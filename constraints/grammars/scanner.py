@@ -17,15 +17,12 @@ from typing import NamedTuple
 
 from constraints.grammars.dialects import BnfDialect
 
-_SPACE = r"[ \t\r\n]*"
-_BOUNDS = rf"\{{{_SPACE}(?:[0-9]+{_SPACE}(?:,{_SPACE}(?:(?:[0-9]+|-1){_SPACE})?)?|,{_SPACE}[0-9]+{_SPACE})\}}"
-
 # Error messages for syntax that is not supported, and for mistakes, by the kind of the symbol.
 NOT_SUPPORTED = {
     "lookahead": "an assertion about what follows a rule is not supported: write it into the rules that call this one",
-    "macro": "XGrammar's macros are not supported",
+    "macro": 'XGrammar\'s macros are not supported; a rule may have this name with syntax="gbnf"',
     "options": "options of rules are not supported",
-    "annotation": "a constraint in prose cannot be read",
+    "annotation": "a constraint in prose cannot be read; in a set of characters, write the colon first",
 }
 MISTAKES = {
     "open_comment": "a comment is opened and never closed",
@@ -58,6 +55,7 @@ def scan_bnf(text: str, dialect: BnfDialect) -> Iterator[BnfSymbol]:
 @cache
 def _pattern(dialect: BnfDialect) -> re.Pattern[str]:
     """Return the pattern of one symbol of a dialect, with a group for each kind; the first kind that matches counts."""
+    space = rf"(?:[ \t\r\n]|{dialect.comment})*+"
     inside = r"(?s:\\.)" if dialect.line_ends_in_text else r"\\[^\r\n]"
     line_end = "" if dialect.line_ends_in_text else r"\r\n"
     strings = [f"{mark}(?:[^{mark}\\\\{line_end}]|{inside})*+{mark}" for mark in dialect.quotes]
@@ -65,7 +63,7 @@ def _pattern(dialect: BnfDialect) -> re.Pattern[str]:
         "space": rf"[ \t]+|{dialect.comment}",
         "line_end": r"\r\n?|\n",
         **dialect.kinds,
-        "head": rf"{dialect.name}[ \t]*::=",
+        "head": rf"{dialect.name}{dialect.before_assign}::=",
         "name": dialect.name,
         "string": "|".join(strings),
         "set": rf"\[(?:[^\]\\{line_end}]|{inside})*+\]",
@@ -73,7 +71,7 @@ def _pattern(dialect: BnfDialect) -> re.Pattern[str]:
         "open": r"\(",
         "close": r"\)",
         "quantifier": "[*+?]",
-        "bounds": _BOUNDS,
+        "bounds": (rf"\{{{space}(?:[0-9]+{space}(?:,{space}(?:(?:[0-9]+|-1){space})?)?|,{space}[0-9]+{space})\}}"),
         "open_string": f"[{dialect.quotes}]",
         "open_set": r"\[",
         "brace": r"\{",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = dict[str, Any]
 
-# Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a
-# billion tokens, all of which are prepared.
+# Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a billion
+# tokens, all of which are prepared.
 MAX_TOKENS = 1 << 21
 
 

@@ -53,7 +53,7 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
     if first not in rules.rules:
         names = ", ".join(list(rules.rules)[:10]) + (", ..." if len(rules.rules) > 10 else "")
         raise GrammarError(f"no rule is named {first!r}, where texts would begin; rules are {names or 'missing'}")
-    ignored = tuple(dict.fromkeys(map(terminals.ignored, document.ignored)))
+    ignored = tuple(dict.fromkeys(filter(None, map(terminals.ignored, document.ignored))))
     if ignored:
         rules.allow_after_tokens(ignored)
     return Grammar(rules.rules, first, terminals.in_order(ignored), ignored, {**rules.found, **terminals.found})

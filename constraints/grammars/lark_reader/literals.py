@@ -7,7 +7,9 @@ Escapes in strings are Python's, as Lark reads them; a backslash before another 
 and llguidance read differently are refused.
 
 Regular expressions are read by `automata.pattern`, in Python's dialect: without the flag u, `\\d`, `\\w` and `\\s` are
-ASCII. Their assertions are not resolved here, so that in a terminal with several parts they see the whole word.
+ASCII. Their assertions are not resolved here, so that in a terminal with several parts they see the whole word. Sets
+with `&&`, `--` or `~~`, and sets that begin with `[[`, are refused: llguidance reads operators and sets within sets
+there, and Python's `re`, which Lark uses, warns that it may do so in the future.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from automata import expressions as ex
 from automata.errors import PatternError
 from automata.expressions import Expr
 from automata.expressions.extensions import substring_of
+from automata.pattern.character_reader import Flags
 from automata.pattern.ordered import ordered
 from automata.pattern.parser import Parser
 from constraints.grammars.lark_reader.document import Range
@@ -32,14 +35,14 @@ _REPLACED = re.compile(r"""\\(?:x..|u....|U........|[nftr"])""")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "\\": "\\", '"': '"'}
 _DIGITS = {"x": 2, "u": 4, "U": 8}
 _AMBIGUOUS = {"b": r"\\b or \x08", "/": r"\\/ or /"}
-_QUANTIFIER = re.compile(
-    r"""
-    \\. | \(\?\#[^)]*\) | \(\?                     # escapes, comments and what opens a group do not count
-  | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]        # a set
-  | \{[0-9]+\}                                     # an exact number leaves no choice
-  | (?P<lazy>(?:[*+?]|\{[0-9]*,[0-9]*\})\?)
-    """,
-    re.VERBOSE | re.DOTALL,
+# A member of a set, and what makes it a range.
+_MEMBER = r"\\.|\[:\^?\w*:\]|[^\]\\]"
+_TO = r"(?:-(?![-\]])\\?.)?+"
+# The places in a set at which Python warns of a set operator or a set within a set; `||` is no operator in llguidance.
+_TWO_READINGS = re.compile(
+    rf"\[(?:(?P<nested>\[(?!:\^?\w*:\]))|\^?(?:\]|{_MEMBER}){_TO}"
+    rf"(?:(?!&&|--|~~)(?:{_MEMBER}){_TO})*+(?P<operator>&&|--|~~))",
+    re.DOTALL,
 )
 # Reading takes about half a millisecond for each chunk.
 MAX_CHUNKS = 10_000
@@ -154,14 +157,38 @@ def regexp(written: str) -> Terminal:
     if "x" not in flags and "\n" in pattern:
         raise LiteralMistake("a regular expression may contain line ends only with the flag x")
     prefix = f"(?{flags})" if flags else ""
+    parser = _LarkParser(prefix + pattern)
     try:
-        expr = Parser(prefix + pattern).parse()
+        expr = parser.parse()
     except PatternError as error:
         raise LiteralMistake(error.reason, max(error.position - len(prefix), 0) + 1) from None
-    lazy = any(found["lazy"] for found in _QUANTIFIER.finditer(pattern))
     length = len(_REPLACED.sub(".", pattern))
     in_order = partial(ordered, prefix + pattern)
-    return Terminal(expr, length, ("regexp", pattern, flags), len(flags), lazy=lazy, ordered=in_order)
+    return Terminal(expr, length, ("regexp", pattern, flags), len(flags), lazy=parser.is_lazy, ordered=in_order)
+
+
+class _LarkParser(Parser):
+    """A parser that refuses sets with two readings.
+
+    Attributes:
+        is_lazy: whether the pattern has a lazy quantifier that has a choice, which an exact number has not.
+    """
+
+    is_lazy = False
+
+    def repeated(self, item: Expr, low: int, high: int | None, lazy: bool) -> Expr:
+        self.is_lazy |= lazy and low != high
+        return super().repeated(item, low, high, lazy)
+
+    def character_set(self, flags: Flags) -> Expr:
+        doubtful = _TWO_READINGS.match(self.pattern, self.position)
+        if doubtful is None:
+            return super().character_set(flags)
+        kind = doubtful.lastgroup or ""
+        written, mark = "[[" if kind == "nested" else doubtful[kind], doubtful[kind][0]
+        raise self.error(
+            f"Lark and llguidance read {written} differently: in a set, write \\{mark} for {mark}", doubtful.start(kind)
+        )
 
 
 def character_range(ends: Range) -> Terminal:
@@ -203,7 +230,7 @@ def substrings(value: Any) -> Terminal:
         raise LiteralMistake("half of a surrogate pair is not a character") from None
     ((name, content),) = value.items()
     if name in ("substring_chars", "substring_words") and isinstance(content, str):
-        expr = substring_of(content, words=name == "substring_words")
+        expr = substring_of(content, words=name == "substring_words") if content else ex.EPSILON
     elif name == "substring_chunks" and isinstance(content, list) and all(isinstance(c, str) for c in content):
         if len(content) > MAX_CHUNKS:
             raise LiteralMistake(f"substring_chunks has more than {MAX_CHUNKS:,} chunks")

@@ -4,7 +4,7 @@
 
     text         (definition | directive)*          each on a line of its own
     definition   ("?" | "!")* name ("{" name ("," name)* "}")? ("." priority)? attributes? ":" body
-    attributes   "[" name ("=" value)? ("," name ("=" value)?)* "]"
+    attributes   "[" (name ("=" value)? ",")* (name ("=" value)?)? "]"
     directive    "%ignore" body
                | "%import" "common" "." name ("->" name)?  |  "%import" "common" "(" name ("," name)* ")"
                | "%override" definition  |  "%extend" definition
@@ -113,8 +113,8 @@ class _StatementReader(BodyReader):
         attributes: dict[str, Item] = {}
         if not self.accept("["):
             return attributes
-        while True:
-            symbol = self.expect("rule", "the name of an attribute")
+        while self.kind != "]":
+            symbol = self.expect("rule", "the name of an attribute or ]")
             if symbol.text not in ATTRIBUTES:
                 names = ", ".join(ATTRIBUTES)
                 raise self.error(f"no attribute is named {symbol.text}; there are {names}", symbol.position)
