@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ class Picture:
         """Return the picture as SVG."""
         return self.image
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture as SVG, and return the path of the file."""
         path = Path(path)
         path.write_text(self.image, "utf-8")

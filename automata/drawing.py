@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
@@ -104,7 +105,7 @@ class Drawing:
             rendered = pygraphviz.AGraph(string=self.dot).draw(format="svg", prog="dot")
         return rendered.decode().replace("<svg ", '<svg class="tokenfst-drawing" ', 1).replace("<g ", f"{_DARK}<g ", 1)
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture, as SVG or, for a path that ends in `.dot`, as DOT, and return the path of the file.
 
         Without pygraphviz it is DOT in any case, with the suffix `.dot`.

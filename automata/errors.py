@@ -101,6 +101,11 @@ class GrammarError(TokenfstError, ValueError):
         line, column: the position in the grammar's text, from 1; None for grammars made in Python.
     """
 
+    reason: str
+    rule: str | None
+    line: int | None
+    column: int | None
+
     def __init__(
         self, reason: str, *, rule: str | None = None, line: int | None = None, column: int | None = None
     ) -> None:
@@ -125,6 +130,10 @@ class SchemaError(TokenfstError, ValueError):
         pointer: the place in the schema, as a JSON pointer; "" is the whole schema.
         keyword: the keyword that causes the error, if there is one.
     """
+
+    reason: str
+    pointer: str
+    keyword: str | None
 
     def __init__(self, reason: str, *, pointer: str = "", keyword: str | None = None) -> None:
         place = f"at {pointer or 'the root'}" + (f", keyword {keyword!r}" if keyword else "")
@@ -167,6 +176,9 @@ class LimitExceeded(TokenfstError, RuntimeError):
         reason: the predicate of the message, such as "has more than 10 states", without its subject; "" if the message
             cannot be split in this way.
     """
+
+    limit: str
+    reason: str
 
     def __init__(self, message: str, *, limit: str = "", reason: str = "") -> None:
         super().__init__(message)
@@ -226,6 +238,9 @@ class TextNotAllowed(TokenfstError, ValueError):
         text: the whole text.
         reason: what is wrong with it.
     """
+
+    text: str
+    reason: str
 
     def __init__(self, reason: str, text: str) -> None:
         shown = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -22,7 +23,7 @@ class SupportsFst(Protocol):
 Entry: TypeAlias = SupportsFst | Fst
 
 
-def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
+def write_far(path: str | PathLike[str], entries: Mapping[str, Entry]) -> None:
     """Write FSTs to a FAR file, which `pynini.Far(path)` and `farextract` read.
 
     To write a single FST to a file of its own, use `automaton.fst().write("colour.fst")`.
@@ -53,7 +54,7 @@ def write_far(path: str | Path, entries: Mapping[str, Entry]) -> None:
     fsts = {name: _fst(name, entry) for name, entry in entries.items()}
     arc_type = _arc_type(fsts)
     Path(path).touch()
-    with pynini.Far(str(path), "w", arc_type) as far:
+    with pynini.Far(fspath(path), "w", arc_type) as far:
         # OpenFst looks names up by bisection.
         for name in sorted(fsts, key=str.encode):
             far[name] = fsts[name]

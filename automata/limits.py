@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NoReturn, Self, TypeVar
 from weakref import WeakSet, ref
 
 from automata._native import Budget
@@ -77,6 +77,17 @@ class Cancellation:
         self._lock = threading.Lock()
         self._under_way: WeakSet[Work] = WeakSet()
         self._cancelled = False
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return this object, so that it also stops the compilations that a copy of its holder was given to."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError: no other process can be cancelled."""
+        raise TypeError("a Cancellation is not pickled: make another one where the compilation runs")
 
     def cancel(self) -> None:
         """Make every compilation with this cancellation raise Cancelled as soon as it checks."""

@@ -18,7 +18,7 @@
 
 A call uses the packages in this order: `inputs` makes token ids and automata from the arguments, `masking` finds the
 state of each row and lets the `arena` mask its logits, and `sampling` chooses a token. `writing`, `search` and
-`speculation` are the loops around them, and `command` is the command line.
+`speculation` are the loops around them, and `command` is the command line (`__main__`: `python -m decoding`).
 
 `devices` has what everything on a GPU shares.
 

@@ -54,6 +54,17 @@ class Position(NamedTuple):
     state: Any
     stops: tuple[int, ...]
 
+    def __copy__(self) -> Position:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Position:
+        """Return the position itself, which never changes."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
+        raise TypeError("a position is not pickled: pickle its automaton and its tokens, and accept them in a Matcher")
+
 
 def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], max_threads: int = 1) -> list[int]:
     """Write the masks of some rows of `out`, leaving the other rows unchanged. Other Python threads can run meanwhile.
@@ -126,11 +137,17 @@ class Matcher:
             ignored.
     """
 
+    automaton: TokenAutomaton
+    stops: tuple[int, ...]
+
     def __init__(self, automaton: TokenAutomaton, stops: Iterable[int] = ()) -> None:
         check_automaton(automaton)
         self.automaton = automaton
         self.stops = tuple(sorted({stop for stop in stops if stop >= 0} - set(automaton.vocabulary.eos_ids)))
         self._states: list[Any] = [automaton.start]
+
+    def __repr__(self) -> str:
+        return f"<Matcher of {self.automaton!r}, {self.num_tokens:,} tokens>"
 
     @property
     def state(self) -> Any:

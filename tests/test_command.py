@@ -354,3 +354,9 @@ def test_the_demonstration_runs_offline(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "131,072 tokens" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bytes.svg", "detokenizer.svg", "tokens.svg"]
+
+
+def test_the_command_is_a_module_too() -> None:
+    command = [sys.executable, "-m", "decoding", "--version"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("tokenfst ")

@@ -68,6 +68,14 @@ def test_arguments_that_are_not_utf_8(command: list[str], capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
+    "options",
+    [["--regex", "\udcc3+"], ["--type", "m\udcff:X"], ["--grammar", "g.gbnf", "--start", "\udcff"]],
+)
+def test_constraints_that_are_not_utf_8(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "an argument is not UTF-8" in told(capsys, "sample", *options)
+
+
+@pytest.mark.parametrize(
     ("arguments", "both"),
     [
         (["check", "--regex-file", "-", "-"], "--regex-file and the text"),

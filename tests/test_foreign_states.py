@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from kinds import complete
@@ -54,6 +54,20 @@ def test_what_is_no_state_is_refused(kind: str, method: str) -> None:
 def test_a_number_that_no_state_has_is_named(method: str) -> None:
     with pytest.raises(ValueError, match="state 12345"):
         METHODS[method](KINDS["lazy"][0], 12345)
+
+
+@pytest.mark.parametrize("method", ["mask", "mask within", "advance", "step", "is_final"])
+@pytest.mark.parametrize("kind", ["lazy", "finite", "pushdown"])
+def test_a_state_of_another_kind_is_named(kind: str, method: str) -> None:
+    other = KINDS["pushdown" if kind != "pushdown" else "lazy"][0].start
+    with pytest.raises(TypeError, match="is not a state of this automaton"):
+        METHODS[method](KINDS[kind][0], other)
+
+
+def test_other_arguments_of_another_type_are_not_taken_for_the_state() -> None:
+    automaton, token = KINDS["pushdown"][0], cast("Any", "x")
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        automaton.advance(automaton.start, token)
 
 
 def test_the_end_has_no_tokens_of_its_own() -> None:

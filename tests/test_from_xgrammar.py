@@ -336,7 +336,8 @@ def test_objects_in_structural_tags_are_closed(style: str) -> None:
 
 
 def test_structural_tags_of_xgrammar_itself() -> None:
-    tag = xgrammar.StructuralTag(format={"type": "regex", "pattern": "[ab]+"})
+    pattern: Any = {"type": "regex", "pattern": "[ab]+"}
+    tag = xgrammar.StructuralTag(format=pattern)
     ours = stand_in.GrammarMatcher(COMPILERS[1].compile_structural_tag(tag))
     assert ours.accept_string("ab")
     assert not ours.accept_string("c")

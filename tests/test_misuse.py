@@ -264,3 +264,7 @@ def test_rules_of_a_schema_in_a_grammar_have_no_names() -> None:
     schema = '{"type": "object", "properties": {"n": {"type": "integer", "minimum": 10}}, "required": ["n"]}'
     found = tokenfst.explain(constraints.grammar(f'start: "v=" %json {schema}'), BYTES, 'v={"n":9', "}")
     assert "start > %json: " in str(found)
+
+
+def test_what_begins_like_deep_json_is_a_pattern() -> None:
+    assert tokenfst.compile('{"a":' * 3000, BYTES).accepts('{"a":' * 3000)

@@ -409,6 +409,7 @@ def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
         ({"counts": [[[0], -1, [[77, 3]]]]}, "the counts of state"),
         ({"counts": [[["x"], 0, [[0, 3]]]]}, "the counts of state"),
         ({"counts": [[[0], 0, []]]}, "the counts of state"),
+        ({"counts": [[[0], 0, [[0, 10**400]]]]}, "the counts of state"),
         ({"counts": [[[0], 0.5, [[0, 3]]]]}, "the counts of state"),
         ({"counts": [[[0], [[0, 3]]]]}, "readable counts"),
         ({"counts": 5}, "readable counts"),
@@ -416,9 +417,10 @@ def test_files_of_other_things_are_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps({**held, **change}))
         with pytest.raises(AutomatonFileError, match=message):
             CountModel.load(path, automaton)
-    path.write_bytes(b"\xff{")
-    with pytest.raises(AutomatonFileError, match="readable counts"):
-        CountModel.load(path, automaton)
+    for content in (b"\xff{", b"[" * 200_000):
+        path.write_bytes(content)
+        with pytest.raises(AutomatonFileError, match="readable counts"):
+            CountModel.load(path, automaton)
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

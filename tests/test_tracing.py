@@ -42,7 +42,8 @@ LIMIT = 30
 
 
 def traced(prompts: Any, constraint: Any, **options: Any) -> Trace:
-    return generate(MODEL, TOKENIZER, prompts, constraint, max_new_tokens=LIMIT, trace=True, **options)
+    found: Trace = generate(MODEL, TOKENIZER, prompts, constraint, max_new_tokens=LIMIT, trace=True, **options)
+    return found
 
 
 CALLS: list[tuple[Any, Any, dict[str, Any]]] = [
@@ -109,6 +110,12 @@ def test_numbers_are_those_of_the_model_and_the_mask(options: dict[str, Any]) ->
     prompts, each = ["Born: ", "A person as JSON: ", "A list: "], [DATE, SCHEMA, LISTS]
     for prompt, text, constraint in zip(prompts, traced(prompts, each, **options).texts, each, strict=True):
         by_definition(prompt, text, constraint)
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_whether_there_is_a_trace_may_be_a_variable(trace: bool) -> None:
+    found: list[str] | Trace = generate(MODEL, TOKENIZER, "Date: ", DATE, seed=1, trace=trace)
+    assert isinstance(found, Trace) == trace
 
 
 def test_sums() -> None:

@@ -152,6 +152,33 @@ def test_automata_with_costs_are_saved(tmp_path: object) -> None:
             tokenfst.load_automaton(path, vocabulary)
 
 
+def forged_weights(expr: Expr, vocabulary: Vocabulary, path: Path, low: int, high: int) -> None:
+    """Write a weighted automaton whose weights read other bytes than its masks, shifted by `low` and `high`."""
+    tokenfst.compile(expr, vocabulary).save(path)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    arrays = load_file(path)
+    arrays["weight_arcs"][:, :2] += np.array([low, high], np.int32)
+    forge(path, arrays, metadata)
+
+
+@pytest.mark.parametrize("expr", [parse("a").weighted(3) | "bb", ex.Label("<x>").weighted(1.5) + "c"])
+def test_weights_that_do_not_cover_the_masks_are_refused(expr: Expr, tmp_path: Path) -> None:
+    vocabulary, path = vocabulary_of(5), tmp_path / "forged"
+    forged_weights(expr, vocabulary, path, -3, -3)
+    with pytest.raises(AutomatonFileError, match="do not fit together"):
+        tokenfst.load_automaton(path, vocabulary)
+
+
+def test_weights_that_cover_one_token_of_a_class_are_refused_at_the_next(tmp_path: Path) -> None:
+    vocabulary, path = Vocabulary([b"a", b"b", b""], eos_ids=2), tmp_path / "forged"
+    forged_weights(parse("[ab]").weighted(1), vocabulary, path, 1, 0)
+    automaton = tokenfst.load_automaton(path, vocabulary)
+    assert automaton.weight("b") == 1
+    with pytest.raises(AutomatonFileError, match="the masks allow token 0, and the weights give it no cost"):
+        automaton.advance(automaton.start, 0)
+
+
 def test_at_the_start_of_a_text_tokens_cost_what_they_write() -> None:
     tokens = ["▁a".replace("▁", " ").encode(), b"a", b"b", b" ", b""]
     vocabulary = Vocabulary(tokens, 4, text_start=TextStart())

@@ -212,11 +212,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
         return self.core.min_tokens(state) <= remaining or self.min_tokens(state) <= remaining
 
-    def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
-        """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        elif not self.core.fill_within(state, out, core_budget(remaining)):
+    def _fill_within(self, state: State, out: npt.NDArray[np.int32], remaining: int) -> None:
+        if not self.core.fill_within(state, out, core_budget(remaining)):
             tables = self._tables()
             counterpart = None if tables is None else self._counterpart(state, tables)
             if tables is not None and counterpart is not None:

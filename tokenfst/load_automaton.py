@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
 from automata.errors import AutomatonFileError
@@ -25,7 +26,7 @@ _READERS: dict[str, Callable[[Saved, Vocabulary], TokenAutomaton]] = {
 }
 
 
-def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
+def load_automaton(path: str | PathLike[str], vocabulary: Vocabulary) -> TokenAutomaton:
     """Return the automaton that `TokenAutomaton.save` wrote to a file.
 
     >>> from tempfile import TemporaryDirectory
@@ -45,10 +46,11 @@ def load_automaton(path: str | Path, vocabulary: Vocabulary) -> TokenAutomaton:
         AutomatonFileError: the file is damaged, or has another format, version, vocabulary or encoder.
         UnsupportedTokenizer: the automaton is canonical, and the encoder of the vocabulary is unknown.
         FileNotFoundError: there is no such file.
+        OSError: the file cannot be read, as a device cannot.
         TypeError: the second argument is not a vocabulary.
     """
     check_vocabulary(vocabulary)
-    return restored(read_file(path, vocabulary), vocabulary)
+    return restored(read_file(Path(path), vocabulary), vocabulary)
 
 
 def restored(saved: Saved, vocabulary: Vocabulary) -> TokenAutomaton:

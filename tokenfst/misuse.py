@@ -107,7 +107,7 @@ def _meant_by_text(text: str) -> str | None:
 def _is_schema(text: str) -> bool:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and not _SCHEMA_KEYWORDS.isdisjoint(value)
 

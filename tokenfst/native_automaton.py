@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokenfst.token_automaton import State, TokenAutomaton
+from tokenfst.vocabulary.arguments import shown
 
 # The budget of a sequence without one: `kUnlimited` of the native core, which takes any other number for a budget.
 UNLIMITED: Final = 1 << 60
@@ -52,17 +53,26 @@ class NativeTokenAutomaton(TokenAutomaton):
 
     def is_final(self, state: State) -> bool:
         """Return whether the text may end in a state; see `TokenAutomaton.is_final`."""
-        return self.core.is_final(state)
+        try:
+            return self.core.is_final(state)
+        except TypeError as error:
+            raise self._refused(state, error) from None
 
     def advance(self, state: State, token: int) -> Any:
         """Return the state after one more token; see `TokenAutomaton.advance`."""
-        reached = self.core.advance(state, token)
+        try:
+            reached = self.core.advance(state, token)
+        except TypeError as error:
+            raise self._refused(state, error) from None
         if reached is None:
             raise self._refusal(state, token)
         return reached
 
     def step(self, state: State, token: int) -> Any:
-        return self.core.advance(state, token)
+        try:
+            return self.core.advance(state, token)
+        except TypeError as error:
+            raise self._refused(state, error) from None
 
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
@@ -70,7 +80,18 @@ class NativeTokenAutomaton(TokenAutomaton):
 
     def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
-        if remaining is None:
-            self.core.fill_bitmask(state, out)
-        else:
-            self.core.fill_within(state, out, core_budget(remaining))
+        try:
+            if remaining is None:
+                self.core.fill_bitmask(state, out)
+            else:
+                self._fill_within(state, out, remaining)
+        except TypeError as error:
+            raise self._refused(state, error) from None
+
+    def _fill_within(self, state: State, out: npt.NDArray[np.int32], remaining: int) -> None:
+        self.core.fill_within(state, out, core_budget(remaining))
+
+    def _refused(self, state: object, error: TypeError) -> TypeError:
+        """Return the error for arguments that the native core has refused: one by name if the state is to blame."""
+        is_state = hasattr(state, "__index__") if isinstance(self.start, int) else isinstance(state, type(self.start))
+        return error if is_state else TypeError(f"{shown(state)} is not a state of this automaton")

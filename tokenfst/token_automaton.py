@@ -17,8 +17,9 @@ The subclasses differ in their states and in what is computed in advance:
     WeightedTokenAutomaton    one of the above, with a cost for every token         tokenfst.weighted
     UniqueItemsTokenAutomaton one of the above, with a memory of array items        tokenfst.unique_items
 
-Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Such a state
-allows a token, and every token that its mask with this budget allows leads to a state that fits the budget less one.
+Texts end within their budget, by induction: a state fits a budget if `min_tokens` is at most the budget. Before the
+end, such a state allows a token, and every token that its mask with this budget allows leads to a state that fits the
+budget less one. At the end `min_tokens` is 0: in `end_state`, and without end tokens wherever the text may end.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
@@ -132,8 +134,8 @@ class TokenAutomaton(ABC):
         """Return whether the text may end in a state.
 
         Raises:
-            ValueError: the automaton has no such state, as for all methods that take a state. A state of another
-                automaton is refused only if its numbers are none of this one's.
+            ValueError, TypeError: the automaton has no such state, as for all methods that take a state. A state of
+                another automaton is refused only if it is of another kind, or its numbers are none of this one's.
         """
 
     @abstractmethod
@@ -152,9 +154,10 @@ class TokenAutomaton(ABC):
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens from a state to the end of the text, including the end token.
 
-        It is 0 after the end token. If an automaton is lazy and its tables are large, the result is an upper bound
-        until `complete` has made the tables; from every state with a bound above 0, some token leads to a state with a
-        smaller bound.
+        It is 0 after the end token. If the vocabulary has no end token, none is counted. For arrays whose items must
+        differ, the result is a number that suffices, and need not be the least. If an automaton is lazy and its tables
+        are large, the result is an upper bound until `complete` has made the tables; from every state with a bound
+        above 0, some token leads to a state with a smaller bound.
         """
 
     @abstractmethod
@@ -175,13 +178,13 @@ class TokenAutomaton(ABC):
     def mask(self, state: State, remaining: int | None = None) -> npt.NDArray[np.bool_]:
         """Return whether each token is allowed in a state, `[V]` bool.
 
-        End tokens are allowed exactly in the states where the text may end.
+        End tokens are allowed exactly in the states where the text may end, and again in `end_state`.
 
         Args:
             state: the state.
             remaining: the budget, the number of tokens that may still be written, including the next one and the end
                 token; None for no budget. With a budget, only tokens are allowed after which the text can be completed
-                within it; none if `min_tokens(state)` is greater.
+                within it; none if `min_tokens(state)` is greater, or if the budget is 0.
         """
         words = np.empty_like(self.vocabulary.all_words)
         self.fill_bitmask(state, words, remaining)
@@ -228,7 +231,10 @@ class TokenAutomaton(ABC):
         return 0.0 if self.accepts(tokens) else inf
 
     def fits(self, state: State, remaining: int) -> bool:
-        """Return whether the text can be completed from a state with `remaining` tokens, including the end token."""
+        """Return whether `min_tokens(state)` is at most `remaining`: so many tokens suffice, including the end token.
+
+        After the end token no token is needed, so a budget of 0 is enough.
+        """
         return self.min_tokens(state) <= remaining
 
     def accepts(self, tokens: Iterable[int] | str | bytes) -> bool:
@@ -470,15 +476,16 @@ class TokenAutomaton(ABC):
         with Work(limits, cancellation).current() as work:
             return TokenAutomaton._read_fst(fst, vocabulary, symbols, at_text_start, work)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the complete automaton to a safetensors file; `tokenfst.load_automaton` reads it.
 
         Raises:
             LimitExceeded: the tables exceed the limits.
             AutomatonFileError: this kind of automaton cannot be saved.
+            OSError: the file cannot be written.
         """
         complete = self.complete()
-        write_file(path, complete.vocabulary, complete.arrays(), **complete._header())
+        write_file(Path(path), complete.vocabulary, complete.arrays(), **complete._header())
 
     def _header(self) -> dict[str, str]:
         """Return the header of a file, without the vocabulary: the kind of automaton and its settings."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from automata.drawing import shown
 from automata.expressions import Expr
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Rules that call each other; immutable.
+    """Rules that call each other; immutable, but not hashable, because its mappings are not.
 
     Attributes:
         rules: the rules by name.
@@ -89,6 +89,8 @@ class Grammar:
     ambiguity: Ambiguity = "error"
     max_configurations: int = 8
     composing: tuple[str, ...] = ()
+
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         for what, given in (("rules", self.rules), ("lexical", self.lexical)):

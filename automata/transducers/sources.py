@@ -35,8 +35,9 @@ def fst_of(source: Any, key: str | None) -> Fst:
     path = Path(source)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise FstError(f"{path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # no path has a null byte, or half a character
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FstError(f"{path} cannot be read: {reason}") from None
     try:
         return _read(path, memoryview(data), key)
     except openfst_module("pywrapfst").FstError as error:

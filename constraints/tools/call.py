@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model wrote.
+    """A call that a model wrote; not hashable, because its arguments are not.
 
     Attributes:
         name: the name of the tool.
@@ -18,3 +18,5 @@ class ToolCall:
 
     name: str
     arguments: dict[str, Any]
+
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]

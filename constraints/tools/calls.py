@@ -38,6 +38,9 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
         openings: the text or the token with which calls begin.
     """
 
+    tools: tuple[Tool, ...]
+    format: WireFormat
+
     def __init__(
         self,
         tools: Sequence[Tool],

@@ -56,6 +56,11 @@ class Typed(JsonTexts[T], Generic[T]):
         layout: the schema as it was read, and how its values are written.
     """
 
+    annotation: Any
+    adapter: TypeAdapter[Any]
+    schema: dict[str, Any]
+    layout: Layout
+
     def __init__(
         self,
         annotation: Any,
@@ -71,7 +76,8 @@ class Typed(JsonTexts[T], Generic[T]):
         self._grammar = schema_grammar(self.layout)
 
     def __repr__(self) -> str:
-        return f"typed({getattr(self.annotation, '__qualname__', self.annotation)})"
+        is_generic = typing.get_origin(self.annotation) is not None
+        return f"typed({self.annotation if is_generic else getattr(self.annotation, '__qualname__', self.annotation)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes to pickle: all but the adapter, whose type may have been made for a function."""

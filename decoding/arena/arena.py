@@ -27,6 +27,7 @@ from math import inf
 import torch
 from torch import Tensor
 
+from automata.copying import NotCopied
 from automata.errors import EmptyLanguage, LimitExceeded, TooManyConfigurations
 from automata.limits import DEFAULT_LIMITS, Limits, Work
 from decoding.arena.bits import packed, tokens_of_byte, unpacked
@@ -57,7 +58,7 @@ FREE_SLOT = 0
 _NO_LIMITS = Limits(memory=1 << 60, seconds=inf)
 
 
-class Arena:
+class Arena(NotCopied):
     """Automata on one device, for sequences of one vocabulary.
 
     Attributes:
@@ -69,6 +70,16 @@ class Arena:
         configurations: P, the number of configurations that a sequence carries.
         generation: how many times the shapes of a step have changed.
     """
+
+    vocabulary: Vocabulary
+    width: int
+    begin: int
+    end: int
+    device: torch.device
+    max_depth: int
+    configurations: int
+    generation: int
+    _in_place = "make another one, and add the automata to it"
 
     def __init__(
         self,
@@ -167,6 +178,10 @@ class Arena:
         for block in blocks:
             arena.enter(block)
         return arena
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self._heap.slots) - 1:,} automata, {self.nbytes:,} of {self.max_bytes:,} bytes"
+        return f"<Arena on {self.device}, {sizes}>"
 
     # Automata
 

@@ -260,12 +260,15 @@ def source_of(options: ConstraintOptions) -> Source[Any]:
             another kind of constraint.
         Mistake: not exactly one constraint is named.
         OSError: the file cannot be read.
+        UnicodeEncodeError: a pattern or a name is not UTF-8.
     """
     named = [name for name in _KINDS if getattr(options, name) is not None]
     if len(named) != 1:
         have = " and ".join(f"--{name.replace('_', '-')}" for name in named) or "none"
         raise Mistake(f"tokenfst: give one of --regex, --regex-file, --json-schema, --grammar and --type, not {have}")
     kind = named[0]
+    for text in (options.regex, options.type, options.start):
+        (text or "").encode()  # an argument that is not UTF-8 is an error here, and not in the constraint
     for names, kinds in _BELONG.items():
         if kind not in kinds:
             _without(options, names, f"goes with {' or '.join('--' + own.replace('_', '-') for own in kinds)}")

@@ -33,6 +33,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, NamedTuple
 
 import tokenfst
+from automata.copying import NotCopied
 from automata.errors import Cancelled, LimitExceeded
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from decoding.compiling.content import content_of, text_bytes
@@ -49,12 +50,14 @@ _FIRST_TURN: Final = 0.02
 _HITS_BETWEEN: Final = 64
 
 
-class Compiling(Future[TokenAutomaton]):
+class Compiling(NotCopied, Future[TokenAutomaton]):
     """A request for an automaton; made by `BackgroundCompiler.submit`.
 
     `result` waits for the automaton, and raises the error of the compilation if there was one. `cancel` gives the
     request up at any time before it is done; the compilation itself stops when all requests for it have been given up.
     """
+
+    _in_place = "submit the constraint again, or take the automaton from `result`"
 
     def __init__(self, job: _Job | None) -> None:
         super().__init__()
@@ -102,11 +105,13 @@ class _Job:
         self.compiler._leave(self, request)
 
 
-class BackgroundCompiler:
+class BackgroundCompiler(NotCopied):
     """Compiles in threads and caches the automata; safe to share between threads.
 
     `close`, or leaving a `with` statement, gives up all requests that are not done.
     """
+
+    _in_place = "share it between threads, and make another one in each process"
 
     def __init__(
         self,

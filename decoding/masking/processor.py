@@ -24,6 +24,7 @@ from decoding.inputs.counts import token_count
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.batch_tracker import BatchTracker
 from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.vocabulary import Vocabulary
 
 
 class _WholeRowsOnly:
@@ -52,6 +53,10 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         max_depth: the maximum number of symbols on the stack of a grammar's automaton, or None.
     """
 
+    vocabulary: Vocabulary
+    max_new_tokens: int | None
+    wrap_up_after: int | None
+    max_depth: int | None
     supports_continuous_batching: Any = _WholeRowsOnly()
 
     def __init__(

@@ -31,6 +31,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -50,6 +51,8 @@ MAX_COUNTS: Final = 1 << 20
 Key: TypeAlias = tuple[int, ...]
 Counts: TypeAlias = dict[int, int]
 _START: Final = -1
+# The greatest count in a file; sums of so many remain floating-point numbers.
+_MAX_TIMES: Final = (1 << 63) - 1
 K = TypeVar("K")
 
 
@@ -150,7 +153,7 @@ class CountModel:
 
     # Files
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the counts as JSON."""
         held = {
             "format": FORMAT,
@@ -163,7 +166,7 @@ class CountModel:
 
     @staticmethod
     def load(
-        path: str | Path, automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True
+        path: str | PathLike[str], automaton: TokenAutomaton, *, threshold: float = 0.5, learning: bool = True
     ) -> CountModel:
         """Read counts that were saved for the same automaton.
 
@@ -181,7 +184,7 @@ class CountModel:
                     model._count(tuple(key), before, token, count)
         except AutomatonFileError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise AutomatonFileError(f"{path} does not hold readable counts: {error}") from error
         return model
 
@@ -229,5 +232,6 @@ def _check_counts(key: Any, before: Any, counts: Any, automaton: TokenAutomaton)
     """
     tokens, times = [token for token, _ in counts], [count for _, count in counts]
     sound = bool(counts) and all(type(number) is int for number in [*key, before, *tokens, *times])
-    if not sound or min(times) < 1 or not all(0 <= token < len(automaton.vocabulary) for token in tokens):
+    sound = sound and all(1 <= count <= _MAX_TIMES for count in times)
+    if not sound or not all(0 <= token < len(automaton.vocabulary) for token in tokens):
         raise AutomatonFileError(f"the counts of state {key} are invalid")

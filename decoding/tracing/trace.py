@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class Trace:
         """Return the whole trace as JSON data (`TracedText.data`)."""
         return {"vocabulary_size": self.vocabulary_size, "texts": [text.data() for text in self.texts]}
 
-    def to_html(self, path: str | Path) -> Path:
+    def to_html(self, path: str | PathLike[str]) -> Path:
         """Write the trace as one HTML file to step through, and return its path.
 
         The file needs no network and no server. Keys: left and right for steps, Home and End, N and P for the next and

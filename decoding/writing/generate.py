@@ -90,6 +90,27 @@ def generate(
 ) -> Trace: ...
 
 
+@overload
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Prompts,
+    constraint: ConstraintLikes,
+    *,
+    max_new_tokens: int = 256,
+    wrap_up_after: int | None = None,
+    temperature: float = 1.0,
+    seed: int | Sequence[int] | None = None,
+    num_beams: int = 1,
+    at_text_start: bool = False,
+    max_depth: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    speculation: Speculation | None = None,
+    trace: bool,
+    **options: Any,
+) -> list[str] | Trace: ...
+
+
 def generate(
     model: Any,
     tokenizer: Any,

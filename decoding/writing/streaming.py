@@ -23,6 +23,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 import torch
 from torch import Tensor
 
+from automata.copying import NotCopied
 from automata.errors import IncompleteOutput
 from automata.limits import DEFAULT_LIMITS, Limits
 from constraints.composing.parsed import Parsed
@@ -146,12 +147,14 @@ class Pieces:
         return Piece(text, self._json.feed(text) if self._json is not None else None)
 
 
-class Stream(Generic[T_co]):
+class Stream(NotCopied, Generic[T_co]):
     """An iterator of pieces; made by `stream`.
 
     Attributes:
         tokens: the tokens written so far, including the end token.
     """
+
+    _in_place = "call `stream` again"
 
     def __init__(self, tokens: Iterator[int], begin: Callable[[], tuple[Pieces, object, Mapping[int, str]]]) -> None:
         self.tokens: list[int] = []

@@ -71,14 +71,17 @@ def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int
 
     Raises:
         VocabularyError: the file has no known format (the message lists the formats), or is damaged; or it is a
-            `.tiktoken` file, and `eos_ids` is not given.
+            `.tiktoken` file, and `eos_ids` is not given; or `path` has characters that no path has.
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
         ImportError: the file is a SentencePiece model, and the sentencepiece package is missing.
         OSError: the file cannot be read.
     """
     file = _in_directory(Path(path))
-    with file.open("rb") as stream:
-        head = stream.read(4096)
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(4096)
+    except ValueError as error:  # no path has a null byte, or half a character
+        raise VocabularyError(f"{str(path)!r} is not a path: {error}") from None
     if head.lstrip().startswith(b"{"):
         return _load_json(file, eos_ids)
     if _RANK_LINE.match(head) or file.suffix == ".tiktoken":

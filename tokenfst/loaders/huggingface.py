@@ -44,7 +44,7 @@ from tokenfst.vocabulary.arguments import id_tuple
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerBase
 
     from tokenfst.vocabulary import Vocabulary
 
@@ -80,7 +80,7 @@ class Spelling(NamedTuple):
 
 
 def from_transformers(
-    tokenizer: PreTrainedTokenizerFast | Tokenizer, *, eos_ids: int | Iterable[int] | None = None
+    tokenizer: PreTrainedTokenizerBase | Tokenizer, *, eos_ids: int | Iterable[int] | None = None
 ) -> Vocabulary:
     """Return the vocabulary of a fast tokenizer, or of a `tokenizers.Tokenizer`.
 

@@ -42,6 +42,10 @@ class BPE:
         if self.merges and not all(len(merge) == 3 for merge in self.merges):
             raise TypeError("a merge is the ids of the left, the right and the merged token")
 
+    def __repr__(self) -> str:
+        merges = "ranks as merges" if self.merges is None else f"{len(self.merges):,} merges"
+        return f"<BPE of {merges}, pattern {self.pattern!r}, whole_pieces={self.whole_pieces}>"
+
     @property
     def digest(self) -> str:
         """A fingerprint of the encoder (SHA-256, hexadecimal)."""

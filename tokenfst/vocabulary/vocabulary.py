@@ -26,7 +26,7 @@ from automata.arrays import BoolArray, IntArray
 from automata.drawing import shown
 from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
-from tokenfst import _native as native
+from tokenfst._native import TextLibrary, VocabularyTries
 from tokenfst.vocabulary.arguments import check_ids, check_kind, check_tokens, id_tuple, not_bytes, special_ids
 from tokenfst.vocabulary.bpe import BPE, NotBPE
 from tokenfst.vocabulary.byte_decoder import ByteDecoder
@@ -40,6 +40,9 @@ _MAX_LOOKED_AT = 100_000
 
 class Vocabulary:
     """The tokens of a model; immutable, safe to share between threads.
+
+    A vocabulary is equal only to itself. To find out whether two have the same automata, compare `digest` and, for
+    canonical tokenization, `bpe`.
 
     >>> vocabulary = Vocabulary([b"un", b"do", b"ne", b""], eos_ids=3)
     >>> len(vocabulary), vocabulary.eos_ids
@@ -59,6 +62,17 @@ class Vocabulary:
         has_every_byte: whether there is such a token for each byte.
         is_first_byte: `[256]` bool, whether there is such a token that is not an exception at the start of a text.
     """
+
+    tokens: tuple[bytes, ...]
+    eos_ids: tuple[int, ...]
+    special_tokens: Mapping[str, int]
+    bpe: BPE | NotBPE
+    text_start: TextStart | None
+    detokenizer: ByteDecoder | None
+    native: VocabularyTries
+    is_token_byte: BoolArray
+    has_every_byte: bool
+    is_first_byte: BoolArray
 
     def __init__(
         self,
@@ -94,22 +108,22 @@ class Vocabulary:
         check_kind("bpe", bpe, BPE, NotBPE)
         check_kind("text_start", text_start, TextStart, NoneType)
         self.eos_ids = tuple(sorted(set(id_tuple(eos_ids))))
-        self.special_tokens: Mapping[str, int] = MappingProxyType(special_ids(special_tokens))
+        self.special_tokens = MappingProxyType(special_ids(special_tokens))
         self.bpe = bpe
         self.text_start = text_start
         if detokenizer is not None and not isinstance(detokenizer, ByteDecoder):
             detokenizer = ByteDecoder(detokenizer)
-        self.detokenizer: ByteDecoder | None = detokenizer
+        self.detokenizer = detokenizer
         silent = {*self.eos_ids, *self.special_tokens.values()}
         named = {*text_start.exceptions, *text_start.ignored} if text_start else set()
         check_ids(silent | named, len(tokens))
         written = list(tokens)
         for token_id in silent:
             written[token_id] = b""
-        self.tokens: tuple[bytes, ...] = tuple(written)
+        self.tokens = tuple(written)
         self.native = self._prepared()
-        self.is_token_byte: BoolArray = np.zeros(256, np.bool_)
-        self.is_first_byte: BoolArray = np.zeros(256, np.bool_)
+        self.is_token_byte = np.zeros(256, np.bool_)
+        self.is_first_byte = np.zeros(256, np.bool_)
         for token_id in self.native.byte_tokens.tolist():
             byte = self.tokens[token_id][0]
             self.is_token_byte[byte] = True
@@ -118,9 +132,9 @@ class Vocabulary:
             array.setflags(write=False)
         self.has_every_byte = bool(self.is_token_byte.all())
 
-    def _prepared(self) -> native.VocabularyTries:
+    def _prepared(self) -> VocabularyTries:
         try:
-            return native.VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
+            return VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
         except TypeError:
             raise not_bytes(self.tokens) from None
 
@@ -140,9 +154,9 @@ class Vocabulary:
         return {"special_tokens": dict(self.special_tokens), "bpe": self.bpe, "text_start": self.text_start}
 
     @cached_property
-    def texts(self) -> native.TextLibrary:
+    def texts(self) -> TextLibrary:
         """The cache that all lazy automata over this vocabulary share."""
-        return native.TextLibrary(self.native)
+        return TextLibrary(self.native)
 
     @cached_property
     def silent_numbers(self) -> Mapping[int, int]:
@@ -154,13 +168,13 @@ class Vocabulary:
         return {token: number for number, token in enumerate(islice(silent, MAX_NUMBERS))}
 
     @cached_property
-    def label_texts(self) -> native.TextLibrary:
+    def label_texts(self) -> TextLibrary:
         """The cache for automata whose labels are spelled as bytes (`automata.label_bytes`): in it, tokens that write
         nothing are spelled as their numbers, and tokens with the marker's byte write nothing. See `texts`."""
         tokens = [b"" if MARKER in token else token for token in self.tokens]
         for token, number in self.silent_numbers.items():
             tokens[token] = label_bytes(number)
-        return native.TextLibrary(native.VocabularyTries(tokens, np.array(self.eos_ids, np.int32)))
+        return TextLibrary(VocabularyTries(tokens, np.array(self.eos_ids, np.int32)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from automata.acceptor_tables import CostArray
 from automata.arrays import IntArray
 from automata.drawing import Drawing
-from automata.errors import LimitExceeded
+from automata.errors import AutomatonFileError, LimitExceeded
 from automata.limits import Cancellation, Limits, Work, current_work
 from automata.openfst import Fst
 from automata.texts import text_bytes
@@ -204,7 +204,11 @@ class WeightedTokenAutomaton(TokenAutomaton):
         return self.support.is_final(state.state)
 
     def advance(self, state: State, token: int) -> WeightedState:
-        """Return the state after one more token; see `TokenAutomaton.advance`."""
+        """Return the state after one more token; see `TokenAutomaton.advance`.
+
+        Raises:
+            AutomatonFileError: the automaton comes from a tampered file, whose weights do not cover the token.
+        """
         reached = self.support.advance(state.state, token)
         if state.byte_state == ENDED or token in self.vocabulary.eos_ids:
             return WeightedState(reached, ENDED)
@@ -239,6 +243,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
         Raises:
             LimitExceeded: the support has no tables over states.
+            AutomatonFileError: the automaton comes from a tampered file, whose weights do not fit its support.
         """
         support = self.support.complete()
         if not isinstance(support, FiniteTokenAutomaton):
@@ -250,9 +255,14 @@ class WeightedTokenAutomaton(TokenAutomaton):
         while waiting:
             state = waiting.pop()
             for number, target in zip(*(each.tolist() for each in support.moves(state)), strict=True):
-                if target != support.end_state and found[target] == ENDED:
-                    found[target] = self.table.after(int(found[state]), int(token_of_class[number]))[0]
+                if target == support.end_state:
+                    continue
+                after = self.table.after(int(found[state]), int(token_of_class[number]))[0]
+                if found[target] == ENDED:
+                    found[target] = after
                     waiting.append(target)
+                elif found[target] != after:
+                    raise AutomatonFileError("the weights have other states than the masks")
         return found
 
     def priced_states(self, work: Work) -> PricedStates:

@@ -12,8 +12,8 @@ from automata.weighted import WeightedByteAutomaton
 from tokenfst.files import Saved
 from tokenfst.finite import storage as finite
 from tokenfst.vocabulary import Vocabulary
+from tokenfst.weighted.automaton import ENDED, WeightedTokenAutomaton
 from tokenfst.weighted.automaton import KIND as KIND
-from tokenfst.weighted.automaton import WeightedTokenAutomaton
 from tokenfst.weighted.token_costs import CostTable
 
 
@@ -36,7 +36,8 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
         weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), semiring)
         table = CostTable(vocabulary, weighted, labels, begins=header["begins"] == "True")
         made = WeightedTokenAutomaton(support, table)
-        made.byte_states  # noqa: B018 (follows every arc)
+        if (made.byte_states == ENDED).any():  # which follows every arc
+            raise ValueError("a state is never reached")
     except (AttributeError, TypeError, ValueError, LookupError, RecursionError) as error:
         raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None
     return made

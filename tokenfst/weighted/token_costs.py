@@ -22,6 +22,7 @@ import numpy.typing as npt
 from automata.arrays import IntArray
 from automata.cache import BoundedCache
 from automata.compile.nfa import FIRST_LABEL
+from automata.errors import AutomatonFileError
 from automata.limits import Work, current_work
 from automata.weighted import WeightedByteAutomaton
 from automata.weighted.units import NO_COST, UnitArray, from_units
@@ -95,17 +96,24 @@ class CostTable:
         self._kept = BoundedCache[int, SparseCosts](_MAX_KEPT)
 
     def after(self, state: int, token: int) -> tuple[int, int]:
-        """Return the state after a token that is allowed, and what the token costs in units."""
+        """Return the state after a token that is allowed, and what the token costs in units.
+
+        Raises:
+            AutomatonFileError: the weights come from a tampered file, and do not cover the token.
+        """
         tables, symbol = self.weighted.tables, self._symbol_of.get(token)
         has_begun, at = state >= 0, place_of(state)
         if symbol is not None:
             arc = tables.find(at, symbol)
+            if arc < 0:
+                raise _not_covered(token)
             target, cost = int(tables.arcs[arc, 2]), int(tables.cost[arc])
             return target if has_begun or not self._is_silent(token) else ~target, cost
         if not has_begun and self._is_silent(token):
             return state, 0
         target, cost = tables.walk(at, self._written(token, has_begun))
-        assert target >= 0, "the token is not allowed"
+        if target < 0:
+            raise _not_covered(token)
         return target, cost
 
     def _is_silent(self, token: int) -> bool:
@@ -188,3 +196,7 @@ class CostTable:
 def place_of(state: int) -> int:
     """Return the state of the weighted automaton over bytes that a state of the table stands for."""
     return state if state >= 0 else ~state
+
+
+def _not_covered(token: int) -> AutomatonFileError:
+    return AutomatonFileError(f"the masks allow token {token}, and the weights give it no cost")
