@@ -113,29 +113,32 @@ def arc_weights(arc_type: str) -> tuple[Semiring, str]:
     return _ARC_TYPES[arc_type]
 
 
-def check_valid(fst: Fst) -> None:
-    """Raise unless OpenFst finds an FST valid: its other functions end the process where an arc leads to no state.
+def check_targets(fst: Fst) -> None:
+    """Raise if an arc leads to no state: OpenFst's functions would end the process.
 
     Raises:
-        FstError: it is not valid.
+        FstError: an arc leads to no state.
     """
-    if not fst.verify():
-        raise FstError(
-            "OpenFst finds the FST invalid and says why on standard error: an arc or the start leads to no state, a "
-            "label is negative, or a weight is not a number or minus infinity"
-        )
+    if fst.verify():
+        return
+    # It also refuses what is not read, or is no mistake, such as a label that has no symbol.
+    num_states = sum(1 for _ in fst.states())
+    for state in fst.states():
+        for arc in fst.arcs(state):
+            if not 0 <= arc.nextstate < num_states:
+                raise FstError(f"an arc of state {state} leads to state {arc.nextstate}, of {num_states} states")
 
 
 def read_arrays(fst: Fst) -> FstArrays:
     """Return an automaton of `pywrapfst` or `pynini`, of any type, as arrays.
 
     Raises:
-        FstError: it is not valid, or its weights are neither tropical nor logarithmic.
+        FstError: an arc leads to no state, or the weights are neither tropical nor logarithmic.
     """
     pywrapfst = openfst_module("pywrapfst")
 
     semiring, weight = arc_weights(fst.arc_type())
-    check_valid(fst)
+    check_targets(fst)
     data = pywrapfst.convert(fst, "const").write_to_string()
     # Magic number, the type and its length, the arc type and its length, version and flags.
     *_, start, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(fst.arc_type()) + 8)
@@ -292,14 +295,14 @@ def check_acceptor(fst: Fst, needed: str) -> None:
 
     Raises:
         TypeError: it is not an FST.
-        FstError: it is a transducer, or not valid.
+        FstError: it is a transducer, or an arc leads to no state.
     """
     pywrapfst = openfst_module("pywrapfst")
 
     if not isinstance(fst, pywrapfst.Fst):
         hint = ": pynini.Fst.read(...) reads a file" if isinstance(fst, str) else ""
         raise TypeError(f"expected an FST of pynini or pywrapfst, not {type(fst).__name__}{hint}")
-    check_valid(fst)
+    check_targets(fst)
     if fst.properties(pywrapfst.ACCEPTOR, True) != pywrapfst.ACCEPTOR:
         raise FstError(
             f"a transducer cannot be used as {_with_article(needed)}: "
@@ -316,7 +319,7 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
 
     Raises:
         TypeError: as for `check_acceptor`.
-        FstError: it is a transducer, has weights, or is not valid.
+        FstError: it is a transducer or has weights, or an arc leads to no state.
     """
     pywrapfst = openfst_module("pywrapfst")
 

@@ -394,7 +394,7 @@ def test_weights_that_are_none(tmp_path: Path, cost: float, place: int) -> None:
     fst = fst_of(2, [(0, 97, 97, 0.25 * place, 1)], {1: 0.5 / place})
     path = tmp_path / "bad.fst"
     path.write_bytes(fst.write_to_string().replace(pack("<f", 0.5), pack("<f", cost)))
-    with pytest.raises(FstError, match=r"OpenFst finds the FST invalid .* a weight is not a number"):
+    with pytest.raises(FstError, match="the FST has a weight that is not a number, or minus infinity"):
         from_fst(path)
 
 

@@ -5,7 +5,7 @@
 
 OpenFst trusts the counts in a file: where one is damaged, OpenFst ends the process, or takes gigabytes before it finds
 that bytes are missing. So counts and lengths are compared with the size of the file first. Once the FST has been read,
-`openfst.check_valid` compares the targets of its arcs with its number of states.
+`openfst.check_targets` compares the targets of its arcs with its number of states.
 
 The states of `vector` and `const` are counted one by one. OpenFst has a dozen other types, rarely kept in files, of
 which only the header and the tables of symbols are checked.

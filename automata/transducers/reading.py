@@ -21,6 +21,7 @@ import numpy as np
 
 from automata.acceptor_tables import ArcCosts, CostArray, Semiring
 from automata.arrays import IntArray
+from automata.errors import FstError
 from automata.graph import distances
 from automata.limits import Work
 from automata.openfst import FstArrays
@@ -52,8 +53,12 @@ def useful(fst: FstArrays, work: Work) -> LabelArcs:
     """Return the arcs on paths from the start to a final state.
 
     Raises:
+        FstError: a weight is not a number, or minus infinity.
         LimitExceeded, Cancelled: the compilation has to stop.
     """
+    for costs in (fst.costs, fst.final):
+        if np.isnan(costs).any() or (costs == -np.inf).any():
+            raise FstError("the FST has a weight that is not a number, or minus infinity")
     num_states = len(fst.final) + 2
     ends = np.flatnonzero(np.isfinite(fst.final)).astype(np.int32)
     kept = np.isfinite(fst.costs)
