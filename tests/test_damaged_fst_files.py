@@ -98,6 +98,45 @@ def test_wrong_numbers_of_entries(tmp_path: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize("far_type", ["sttable", "stlist"])
+@pytest.mark.parametrize("key", ["a", "b", "zz", None])
+@pytest.mark.parametrize("damage", ["length", "type", "arcs", "key"])
+def test_a_damaged_entry_whichever_is_asked_for(tmp_path: Path, far_type: Any, key: str | None, damage: str) -> None:
+    path = tmp_path / "words.far"
+    with pynini.Far(str(path), "w", far_type=far_type) as far:
+        far["a"], far["bc"] = pynini.accep("a"), pynini.accep("b")
+    data = bytearray(path.read_bytes())
+    last = data.rindex(b"vector")
+    if damage == "length":
+        struct.pack_into("<i", data, last - 4, -5)
+    elif damage == "type":
+        data[last] = ord("w")
+    elif damage == "arcs":
+        data[data.rindex(b"standard")] = ord("w")
+    else:
+        data[data.rindex(b"bc")] = 0xFF
+    path.write_bytes(data)
+    with pytest.raises(FstError, match=r"words\.far: "):
+        from_fst(path, key=key)
+
+
+def test_symbols_that_are_not_utf_8(tmp_path: Path) -> None:
+    fst, path = pynini.accep("a"), tmp_path / "some.fst"
+    words = pywrapfst.SymbolTable()
+    for symbol in ("<epsilon>", "uu"):
+        words.add_symbol(symbol)
+    fst.set_input_symbols(words)
+    fst.write(str(path))
+    path.write_bytes(path.read_bytes().replace(b"uu", b"u\xff"))
+    with pytest.raises(FstError, match=r"the text at byte \d+ is not UTF-8"):
+        from_fst(path)
+
+
+def test_what_is_no_fst_is_not_read() -> None:
+    with pytest.raises(FstError, match="/dev/zero holds no FST"):
+        from_fst("/dev/zero")
+
+
+@pytest.mark.parametrize("far_type", ["sttable", "stlist"])
 def test_whole_archives_are_read(tmp_path: Path, far_type: str) -> None:
     path = tmp_path / "words.far"
     with pynini.Far(str(path), "w", far_type=far_type) as far:

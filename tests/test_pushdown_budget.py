@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import deque
 from json import loads
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from kinds import complete
+from budget_checks import check_state
+from kinds import complete, lazy_over
 from pushdown_cases import ambiguous, brackets, json, nested, sums
 from pushdown_tables import children
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+from visibly_pushdown_cases import random_grammar
 
 import constraints
 from automata import IncompleteOutput
 from automata.limits import Work
+from automata.visibly_pushdown import compile_visibly_pushdown
 from constraints.grammars.bundled import bundled
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
 from decoding.arena import Arena
@@ -202,3 +206,34 @@ def after_push(ways: PopDistances, target: int, push: int) -> Any:
     found[-1] = min(found[-1], end)
     # One more is FAR.
     return np.minimum(found, FAR - 1)
+
+
+@pytest.mark.parametrize("seed", [1288, 0, 1, 2, 3, 4, 6, 9, 10, 11])
+def test_budgets_do_not_depend_on_what_was_asked_before(seed: int) -> None:
+    # Different stacks may allow tokens by the same paths, at different distances below their tops.
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b"(a", b"((", b""], eos_ids=258)
+    automaton = lazy_over(compile_visibly_pushdown(random_grammar(seed)), vocabulary).complete()
+    dice = Random(seed)
+    for _ in range(40):
+        state = automaton.start
+        for _ in range(dice.randint(0, 12)):
+            check_state(automaton, state, budgets=4, seed=dice.randrange(100))
+            allowed = np.flatnonzero(automaton.mask(state)).tolist()
+            state = automaton.advance(state, dice.choice(allowed))
+            if state == automaton.end_state:
+                break
+
+
+def test_one_path_of_tokens_may_lead_through_different_stacks() -> None:
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b"(a", b"((", b""], eos_ids=258)
+    automaton = lazy_over(compile_visibly_pushdown(random_grammar(1288)), vocabulary).complete()
+
+    def after(*tokens: bytes) -> Any:
+        state = automaton.start
+        for token in tokens:
+            state = automaton.advance(state, vocabulary.tokens.index(token))
+        return state
+
+    automaton.mask(after(b"(a", b"(a", b"(", b"(a", b"]", b"(", b")", b"(", b"a"), 11)
+    mask = automaton.mask(after(b"((", b"(", b"(a"), 7)
+    assert {vocabulary.tokens[token] for token in np.flatnonzero(mask)} == {b"]", b"(a"}

@@ -8,7 +8,8 @@ that bytes are missing. So counts and lengths are compared with the size of the 
 `openfst.check_targets` compares the targets of its arcs with its number of states.
 
 The states of `vector` and `const` are counted one by one. OpenFst has a dozen other types, rarely kept in files, of
-which only the header and the tables of symbols are checked.
+which only the header and the tables of symbols are checked; in a FAR, where such a file would end the process, they are
+refused.
 
 The forms are those of OpenFst 1.8: `FstHeader::Read` in `fst.h`, `SymbolTableImpl::Read`, `VectorFst` and `ConstFst`,
 and `sttable.h` and `stlist.h` among the extensions for FARs. Numbers are little-endian.
@@ -31,6 +32,8 @@ _SYMBOLS_MAGIC: Final = 2125658996
 # Flags of a header: tables of symbols follow, and states and arcs begin at multiples of 16 bytes.
 _HAS_INPUT_SYMBOLS, _HAS_OUTPUT_SYMBOLS, _IS_ALIGNED = 1, 2, 4
 _ALIGNMENT: Final = 16
+# The types that are checked as a whole.
+_WHOLE: Final = (b"const", b"vector")
 # The version of `const` that is aligned without a flag.
 _ALIGNED_VERSION: Final = 1
 # No type takes fewer bits for a state or an arc.
@@ -66,6 +69,18 @@ class _Reader:
         self.skip(size)
         return bytes(self.data[self.at - size : self.at])
 
+    def utf8(self) -> str:
+        """Read a text of characters.
+
+        Raises:
+            FstError: it is not UTF-8.
+        """
+        start = self.at
+        try:
+            return self.text().decode()
+        except UnicodeDecodeError:
+            raise FstError(f"the file is damaged: the text at byte {start:,} is not UTF-8") from None
+
     def expect(self, magic: int) -> None:
         """Read the number that a part begins with.
 
@@ -83,6 +98,7 @@ class _Reader:
 @dataclass(frozen=True)
 class _Header:
     fst_type: bytes
+    arc_type: str
     weight: np.dtype[np.floating]
     is_aligned: bool
     start: int
@@ -99,47 +115,53 @@ def check_fst(data: memoryview) -> None:
     _skip_fst(_Reader(data))
 
 
-def check_far(data: memoryview, key: str | None) -> None:
-    """Check a FAR and its entry of a key.
+def check_far(data: memoryview) -> None:
+    """Check all entries of a FAR: OpenFst reads the header of the last one, whichever is asked for.
 
     Raises:
-        FstError: the file is damaged, or the entry has weights that are not read.
+        FstError: the file is damaged, or an entry is of a type that is not read, or of another type than others.
     """
     reader = _Reader(data)
-    if reader.number("i") == STTABLE_MAGIC:
-        _check_sttable(data, key)
-        return
+    is_table = reader.number("i") == STTABLE_MAGIC
     reader.number("i")  # the version
-    while name := reader.text():
-        is_known = _skip_fst(reader)
-        if name.decode(errors="replace") == key or not is_known:
+    arc_types = set[str]()
+    places = _places(data) if is_table else None
+    while places is None or places:
+        if places:
+            reader.at = places.pop()
+        key = reader.utf8()
+        if places is None and not key:
             break
+        header = _skip_fst(reader)
+        arc_types.add(header.arc_type)
+        if header.fst_type not in _WHOLE:
+            known = " and ".join(sorted(name.decode() for name in _WHOLE))
+            raise FstError(f"entry {key!r} is of type {header.fst_type.decode(errors='replace')!r}: {known} are read")
+    if len(arc_types) > 1:
+        raise FstError("the file is damaged: its entries have arcs of different types")
 
 
-def _check_sttable(data: memoryview, key: str | None) -> None:
-    """Check the places at the end, the keys there, and the FST after the key that is looked for."""
+def _places(data: memoryview) -> list[int]:
+    """Return where the entries of an `sttable` begin."""
     reader = _Reader(data)
     reader.skip(len(data) - 8)
     count = reader.number("q")
     reader.at = 0
     reader.skip(len(data) - 8 * (count + 1) if 0 <= count < len(data) // 8 else -1)
-    for place in struct.unpack_from(f"<{count}q", data, reader.at):
-        reader.at = 0
-        reader.skip(place)
-        if reader.text().decode(errors="replace") == key:
-            _skip_fst(reader)
+    places = list(struct.unpack_from(f"<{count}q", data, reader.at))
+    if places and not 0 <= min(places) <= max(places) < len(data):
+        raise FstError(f"the file is damaged: not all entries begin within its {len(data):,} bytes")
+    return places
 
 
-def _skip_fst(reader: _Reader) -> bool:
-    """Read one FST. Return whether its end is known, as it is for `vector` and `const`."""
+def _skip_fst(reader: _Reader) -> _Header:
+    """Read one FST, if it is of type `vector` or `const`, and only its header if it is of another type."""
     header = _header(reader)
     if header.fst_type == b"vector":
         _skip_vector(reader, header)
     elif header.fst_type == b"const":
         _skip_const(reader, header)
-    else:
-        return False
-    return True
+    return header
 
 
 def _header(reader: _Reader) -> _Header:
@@ -156,9 +178,10 @@ def _header(reader: _Reader) -> _Header:
     for has_symbols in (_HAS_INPUT_SYMBOLS, _HAS_OUTPUT_SYMBOLS):
         if flags & has_symbols:
             _skip_symbols(reader)
-    weight = np.dtype(arc_weights(arc_type.decode(errors="replace"))[1])
+    arcs = arc_type.decode(errors="replace")
+    weight = np.dtype(arc_weights(arcs)[1])
     is_aligned = bool(flags & _IS_ALIGNED) or (fst_type == b"const" and version == _ALIGNED_VERSION)
-    return _Header(fst_type, weight, is_aligned, *counts)
+    return _Header(fst_type, arcs, weight, is_aligned, *counts)
 
 
 def _skip_symbols(reader: _Reader) -> None:
@@ -167,7 +190,7 @@ def _skip_symbols(reader: _Reader) -> None:
     reader.text()
     reader.skip(8)
     for _ in range(reader.number("q")):
-        reader.skip(reader.number("i"))
+        reader.utf8()
         reader.skip(8)
 
 

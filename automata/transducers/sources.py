@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import struct
+from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -34,25 +34,27 @@ def fst_of(source: Any, key: str | None) -> Fst:
         raise wrong_type("an FST of pynini or pywrapfst, or the path of a file", source)
     path = Path(source)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            magic = int.from_bytes(file.read(4), "little")
+            is_fst_file = magic in (FST_MAGIC, STTABLE_MAGIC, STLIST_MAGIC)
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if is_fst_file else b""
     except (OSError, ValueError) as error:  # no path has a null byte, or half a character
         reason = error.strerror if isinstance(error, OSError) else error
         raise FstError(f"{path} cannot be read: {reason}") from None
     try:
-        return _read(path, memoryview(data), key)
+        return _read(path, magic, memoryview(data), key)
     except openfst_module("pywrapfst").FstError as error:
         raise FstError(f"OpenFst cannot read {path}: {error}") from None
 
 
-def _read(path: Path, data: memoryview, key: str | None) -> Fst:
-    magic = struct.unpack("<i", data[:4])[0] if len(data) >= 4 else None
+def _read(path: Path, magic: int, data: memoryview, key: str | None) -> Fst:
     is_far = magic in (STTABLE_MAGIC, STLIST_MAGIC)
     if not is_far and magic != FST_MAGIC:
         raise FstError(f"{path} holds no FST in OpenFst's binary form (fstcompile makes it from text)")
     if not is_far and key is not None:
         raise FstError(f"{path} is not a FAR, and a key names an entry of one")
     try:
-        check_far(data, key) if is_far else check_fst(data)
+        check_far(data) if is_far else check_fst(data)
     except FstError as error:
         raise FstError(f"{path}: {error}") from None
     if not is_far:

@@ -189,7 +189,7 @@ class RuleReader:
         group = self.groups.pop()
         if self.groups:
             raise self.error("a parenthesis is opened and never closed", group.position)
-        if self.previous == "head" and not (symbol.kind == "end" and self.dialect.last_rule_can_be_empty):
+        if self.previous == "head":
             raise self.error('the rule is empty; the empty text is written ""', group.position)
         if self.previous == "bar" and symbol.kind == "head":
             raise self.error('nothing stands after the last |; the empty text is written ""', symbol.position)

@@ -30,7 +30,6 @@ class BnfDialect:
         comment: a comment, as a regular expression.
         before_assign: what may stand between a rule's name and `::=`, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
-        last_rule_can_be_empty: whether nothing need stand after the `::=` of the last rule.
         line_ends_in_text: whether strings and sets may contain line ends.
         escapes: the code points of the escapes of one letter.
         hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
@@ -46,7 +45,6 @@ class BnfDialect:
     comment: str
     before_assign: str
     line_ends_rule: bool
-    last_rule_can_be_empty: bool
     line_ends_in_text: bool
     escapes: Mapping[str, int]
     hex_escapes: Mapping[str, str]
@@ -57,12 +55,11 @@ class BnfDialect:
 
 GBNF = BnfDialect(
     title="GBNF",
-    name="[A-Za-z0-9_-]+",
+    name=r"-*[A-Za-z0-9_][A-Za-z0-9_-]*",
     quotes='"',
     comment=r"#[^\r\n]*",
     before_assign=r"[ \t]*",
     line_ends_rule=True,
-    last_rule_can_be_empty=True,
     line_ends_in_text=True,
     escapes=_CONTROLS | {mark: ord(mark) for mark in '\\"[]-'},
     hex_escapes={"x": "{2}", "u": "{4}", "U": "{8}"},
@@ -76,7 +73,6 @@ GBNF = BnfDialect(
 _NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
 _COMMENT = r"/\*(?s:.*?)\*/|#(?!x[0-9A-Fa-f]+(?![A-Za-z0-9_.-]))[^\r\n]*"
 _BEFORE_ASSIGN = rf"(?:[ \t\r\n]|{_COMMENT})*+"
-_OPTION = r"""[^\]"'\r\n]|"(?:[^"\\\r\n]|\\[^\r\n])*+"|'(?:[^'\\\r\n]|\\[^\r\n])*+'"""
 
 EBNF = BnfDialect(
     title="EBNF",
@@ -85,7 +81,6 @@ EBNF = BnfDialect(
     comment=_COMMENT,
     before_assign=_BEFORE_ASSIGN,
     line_ends_rule=False,
-    last_rule_can_be_empty=False,
     line_ends_in_text=False,
     escapes=_CONTROLS
     | {"a": 0x07, "b": 0x08, "f": 0x0C, "v": 0x0B, "0": 0x00, "e": 0x1B}
@@ -94,7 +89,7 @@ EBNF = BnfDialect(
     kinds={
         "annotation": r"\[[ \t]*(?:wfc|WFC|vc|VC):[ \t]",
         "production_number": rf"\[[0-9]+[a-z]?\](?=[ \t]*{_NAME}{_BEFORE_ASSIGN}::=)",
-        "options": rf"{_NAME}\[(?:{_OPTION})*+\][ \t]*::=",
+        "options": rf"{_NAME}\[[^\]\r\n]*\]{_BEFORE_ASSIGN}::=",
         "macro": r"(?:TagDispatch|TokenTagDispatch|ExcludeToken|Token|Regex|Substring)(?=[ \t\r\n]*\()",
         "lookahead": r"\(=",
         "character": "#x[0-9A-Fa-f]+",

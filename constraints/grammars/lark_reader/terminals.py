@@ -19,17 +19,12 @@ from typing import NoReturn
 
 from automata import expressions as ex
 from automata.assertions import holds_assertion, matches_empty, simplified
-from automata.assertions.alphabet import nodes
 from automata.compile.compiler import compile_expr
 from automata.errors import ExpressionError, GrammarError
 from automata.expressions import (
-    Acceptor,
     Alternation,
-    Complement,
     Concatenation,
-    Difference,
     Expr,
-    Intersection,
     Literal,
 )
 from automata.expressions.extensions import token
@@ -56,8 +51,6 @@ from constraints.grammars.line_index import LineIndex
 MAX_SIZE = 5_000_000
 _LONG = 100
 
-# Expressions that may have no text although all their parts have some.
-_OPERATIONS = (Intersection, Difference, Complement, Acceptor)
 _NOT_IN_TERMINALS = {
     "token": "a token is not made of characters and cannot be part of a terminal",
     "json": "%json stands for a rule and cannot be part of a terminal",
@@ -168,13 +161,12 @@ class Terminals:
         """Return a call of a word, and make it a lexical rule of the grammar on first use."""
         if name not in self.references:
             words = self.words(name, terminal, position)
-            may_be_missing = matches_empty(words)
-            if may_be_missing and _is_empty_text(words):
+            if ex.is_epsilon(words):
                 self.references[name] = ex.EPSILON
             else:
                 order = (priority, int(terminal.is_string), max_width(_as_text(terminal.expr)), terminal.length)
                 called = self.called(name, LexicalRule(words, order), position)
-                self.references[name] = called.optional() if may_be_missing else called
+                self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
 
     def called(self, name: str, rule: LexicalRule, position: int) -> Expr:
@@ -305,13 +297,6 @@ def _as_text(expr: Expr) -> Expr:
         if holds_assertion(expr):
             return ex.whole(expr)
     return expr
-
-
-def _is_empty_text(expr: Expr) -> bool:
-    """Return whether the empty text, which is in the language, is its only one."""
-    if any(isinstance(node, _OPERATIONS) for node in nodes(expr)):
-        return is_empty(compile_expr(ex.difference(expr, ex.EPSILON)))
-    return ex.is_epsilon(expr)
 
 
 def common_terminal(name: str) -> Terminal:

@@ -174,9 +174,9 @@ PushdownAutomaton::Mask PushdownAutomaton::mask(const Configuration& configurati
 
 PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& configuration, int64_t limit,
                                                        bool may_wait) {
-  CacheKey key;
-  for_each_node(configuration, [&](int32_t node) { return key.push(node), true; });
-  const auto found = distance().after_classes(key.values(), configuration.stack, may_wait);
+  CacheKey path, key;
+  for_each_node(configuration, [&](int32_t node) { return path.push(node), true; });
+  const auto found = distance().after_classes(path.values(), configuration.stack, may_wait);
   if (!found) return nullptr;
   const int64_t left = limit - found->cost;
   const auto& levels = found->classes->levels;
@@ -184,7 +184,9 @@ PushdownAutomaton::Mask PushdownAutomaton::mask_within(const Configuration& conf
   // budget.
   const auto level = std::ranges::lower_bound(levels, left) - levels.begin();
   if (level == std::ssize(levels)) return mask(configuration, may_wait);
-  for (int32_t part : {static_cast<int32_t>(level), found->context, found->time, kKeyOfBudget}) key.push(part);
+  const int64_t number = found->classes->number;
+  key.push(kKeyOfBudget);
+  for (int64_t part : {number >> 31, number & 0x7fffffff, int64_t{level}}) key.push(static_cast<int32_t>(part));
   Mask known = kept_mask(key, may_wait);
   if (known || !may_wait) return known;
   std::vector<int32_t> numbers;

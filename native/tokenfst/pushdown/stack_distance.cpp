@@ -33,7 +33,6 @@ void StackDistance::prepare() {
 void StackDistance::forget() {
   contexts_.reset();
   cache_.clear();
-  ++time_;
 }
 
 // Return the context of a stack, and the total cost counted for it.
@@ -85,10 +84,12 @@ std::optional<StackDistance::Found> StackDistance::after_classes(std::span<const
     // The path guarantees that the symbols are there.
     if (depth + 1 < path.size()) cell = cell->below();
   }
+  // Paths of the same nodes may lead through different contexts.
   CacheKey key;
-  key.push(depths.back().number);
-  for (int32_t node : path) key.push(node);
-  Found found{cache_.find(key.values()), depths.back().cost, time_, depths.back().number};
+  for (size_t depth = 0; depth < path.size(); ++depth) {
+    for (int32_t part : {path[depth], depths[depth].number, depths[depth].cost - depths.back().cost}) key.push(part);
+  }
+  Found found{cache_.find(key.values()), depths.back().cost};
   if (!found.classes && !may_wait) return std::nullopt;
   if (!found.classes) cache_.insert({key.values().begin(), key.values().end()}, found.classes = made(path, depths));
   return found;
@@ -97,6 +98,7 @@ std::optional<StackDistance::Found> StackDistance::after_classes(std::span<const
 std::shared_ptr<const ClassDistances> StackDistance::made(std::span<const int32_t> path,
                                                           std::span<const Context> depths) {
   auto found = std::make_shared<ClassDistances>();
+  found->number = num_made_++;
   for (size_t depth = 0; depth < path.size(); ++depth) {
     add_node(path[depth], {depths[depth].number, depths[depth].cost - depths.back().cost}, *found);
   }

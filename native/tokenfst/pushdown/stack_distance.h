@@ -33,6 +33,7 @@ struct ClassDistances {
   };
   std::vector<Class> classes;
   std::vector<int32_t> levels;  // the distinct distances, ascending; kFar if it cannot be reached
+  int64_t number;               // no two have the same one
 };
 
 class StackDistance {
@@ -43,8 +44,7 @@ class StackDistance {
   };
   struct Found {
     std::shared_ptr<const ClassDistances> classes;
-    int32_t cost;           // to be added to all distances
-    int32_t time, context;  // distinguish it from other entries of the same path
+    int32_t cost;  // to be added to all distances
   };
 
   StackDistance(std::shared_ptr<const PushdownTables> tables, Capacity capacity, Budget::Interrupt interrupt);
@@ -73,7 +73,7 @@ class StackDistance {
   std::unique_ptr<const PopDistances> pop_distances_;
   std::unique_ptr<StackContexts> contexts_;
   std::shared_ptr<const void> owner_;  // of the notes of cells; replaced whenever all contexts are dropped
-  int32_t time_ = 0;
+  int64_t num_made_ = 0;
   SpanCache<ClassDistances> cache_;
 };
 
