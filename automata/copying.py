@@ -1,4 +1,4 @@
-"""NotCopied: the base class of objects that have no copies, because threads, a device or a model are behind them."""
+"""NotCopied: the base class of objects that cannot be copied, because they own threads, device memory or a model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import ClassVar, NoReturn
 
 
 class NotCopied:
-    """An object that is neither copied nor pickled; the error says what to do in place of it."""
+    """An object that cannot be copied or pickled; the error says what to do instead."""
 
-    _in_place: ClassVar[str]
+    _instead: ClassVar[str]
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError; `copy.copy`, `copy.deepcopy` and `pickle.dumps` all call this method."""
-        raise TypeError(f"{type(self).__name__} objects are neither copied nor pickled: {self._in_place}")
+        raise TypeError(f"{type(self).__name__} objects cannot be copied or pickled: {self._instead}")

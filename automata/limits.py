@@ -82,12 +82,12 @@ class Cancellation:
         return self
 
     def __deepcopy__(self, memo: object) -> Self:
-        """Return this object, so that it also stops the compilations that a copy of its holder was given to."""
+        """Return this object, so that it also stops compilations started from a copy of the object that holds it."""
         return self
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError: no other process can be cancelled."""
-        raise TypeError("a Cancellation is not pickled: make another one where the compilation runs")
+        raise TypeError("a Cancellation cannot be pickled: create a new one in the process that compiles")
 
     def cancel(self) -> None:
         """Make every compilation with this cancellation raise Cancelled as soon as it checks."""

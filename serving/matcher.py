@@ -63,7 +63,9 @@ class Position(NamedTuple):
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
-        raise TypeError("a position is not pickled: pickle its automaton and its tokens, and accept them in a Matcher")
+        raise TypeError(
+            "a position cannot be pickled: pickle the automaton and the token ids, and feed the ids to a new Matcher"
+        )
 
 
 def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], max_threads: int = 1) -> list[int]:

@@ -74,7 +74,7 @@ def field(value: Any, name: str, where: str) -> Any:
 def check_fields(value: Mapping[str, Any], kind: str, where: str) -> None:
     """Refuse fields that formats of this type do not have, unless they are empty, as engines write those of others."""
     for name in value.keys() - {"type", *_FIELDS[kind]}:
-        # A number is a bound, and 0 the narrowest one, although it equals False.
+        # The number 0, which equals False, is a bound, and the tightest one.
         if value[name] is not False and value[name] not in (None, "", [], {}):
             place = f"{where}.{name}" if where else name
             raise Malformed(f"{place} is not supported: {shown(value[name])}")

@@ -175,7 +175,7 @@ def test_mistakes_of_both(
         ('root ::= TagDispatch(("a", root))', "ebnf", "macros are not supported", 1, 10),
         ('root ::= "a" Regex ("[a-z]")', "ebnf", "macros are not supported", 1, 14),
         ('root[lazy, temperature=0.7] ::= "a"', "ebnf", "options of rules are not supported", 1, 1),
-        ('root[capture="a]b", x=\'\\\'"]\'] ::= "a"', "ebnf", "options of rules are not supported", 1, 1),
+        ('root[capture="ab", x=\'"\'] ::= "a"', "ebnf", "options of rules are not supported", 1, 1),
         ("root ::=", "ebnf", "the rule is empty", 1, 1),
         ("root\n::= 'a'", "gbnf", "a grammar begins with a rule", 1, 1),
         ("root ::= 'a' [ WFC: No < in Attribute Values ]", "ebnf", "a constraint in prose", 1, 14),

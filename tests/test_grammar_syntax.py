@@ -160,9 +160,9 @@ def test_ebnf_alone_has(text: str, expected: Expr) -> None:
 
 
 def test_names() -> None:
-    text = 'root ::= a-b1 | C_d | 0 | -e | ---\na-b1 ::= ""\nC_d ::= ""\n0 ::= ""\n-e ::= ""\n--- ::= ""'
+    text = 'root ::= a-b1 | C_d | 0 | -e\na-b1 ::= ""\nC_d ::= ""\n0 ::= ""\n-e ::= ""'
     for made in (grammar(text, syntax="gbnf"), grammar(text)):
-        assert list(made.rules) == ["root", "a-b1", "C_d", "0", "-e", "---"]
+        assert list(made.rules) == ["root", "a-b1", "C_d", "0", "-e"]
     made = grammar("root ::= a.b-c | _d\na.b-c ::= 'x'\n_d ::= 'y'")
     assert made.rules["root"] == alternation(call("a.b-c"), call("_d"))
 
@@ -180,11 +180,35 @@ def test_rules_places_and_start() -> None:
 
 
 @pytest.mark.parametrize("text", ["root ::=", "root ::= # nothing\n", "root ::= ws\nws ::=\n\n"])
-def test_the_last_rule_of_gbnf_may_be_empty(text: str) -> None:
-    for made in (grammar(text, syntax="gbnf"), grammar(text)):
-        assert list(made.rules.values())[-1] == EPSILON
-    with pytest.raises(GrammarError, match="the rule is empty"):
-        grammar(text, syntax="ebnf")
+@pytest.mark.parametrize("syntax", ["auto", "gbnf", "ebnf"])
+def test_rules_are_not_empty(text: str, syntax: Any) -> None:
+    with pytest.raises(GrammarError, match=r'the rule is empty; the empty text is written ""'):
+        grammar(text, syntax=syntax)
+
+
+@pytest.mark.parametrize("text", ['root ::= S "a"\nS ::= #x20', "root ::= Char+\nChar ::= #x9 | #xA | [#x20-#xD7FF]"])
+def test_characters_by_number_at_the_end(text: str) -> None:
+    assert grammar(text) == grammar(text, syntax="ebnf")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("root ::= digit\ndigit ::= #x30 | nine", "no rule is named 'nine'"),
+        ('root ::= "a" S\nS ::= #x20 | \'oops', "a string is opened and never closed"),
+        ("root ::= #x41 (", "a parenthesis is opened and never closed"),
+    ],
+)
+def test_a_mistake_in_ebnf_does_not_make_it_gbnf(text: str, message: str) -> None:
+    with pytest.raises(GrammarError, match=message):
+        grammar(text)
+
+
+def test_sets_after_names_are_scanned_once() -> None:
+    text = "root ::= " + 'a[\\"]' * 20_000 + '\na ::= "x"'
+    begin = time.perf_counter()
+    grammar(text)
+    assert time.perf_counter() - begin < 10  # quadratic scanning takes minutes
 
 
 @pytest.mark.parametrize("between", ["", "\n", "\r\n \t", "# comment\n\n", " # one\n # two ::=\n"])
@@ -225,7 +249,7 @@ def test_rules_with_the_names_of_macros_are_gbnf(text: str) -> None:
         ('root ::= "a" [VC: a]', "a constraint in prose"),
         # GBNF cannot read these.
         ('root ::= Token("a")', "macros are not supported"),
-        ('root[capture="a]b"] ::= "a"', "options of rules are not supported"),
+        ('root[capture="ab"]\n::= "a"', "options of rules are not supported"),
     ],
 )
 def test_what_ebnf_does_not_support_is_an_error(text: str, reason: str) -> None:

@@ -92,7 +92,7 @@ def test_words_that_may_be_empty_may_be_missing() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ['""', "/b{0}/", "/b*/ & /a*/", "~/(.|\\n)+/", "/b*?/", '%regex {"substring_chars": ""}', "/(b(?!b)(?=b))*/"],
+    ['""', "/b{0}/", "/b*?/", '%regex {"substring_chars": ""}'],
 )
 def test_words_whose_only_text_is_empty_are_missing(words: str) -> None:
     grammar = read_lark(f'start: T "a"\nT: {words}\n%ignore {words}\n%ignore T\n%ignore " "')

@@ -38,7 +38,7 @@ def fst_of(source: Any, key: str | None) -> Fst:
             magic = int.from_bytes(file.read(4), "little")
             is_fst_file = magic in (FST_MAGIC, STTABLE_MAGIC, STLIST_MAGIC)
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if is_fst_file else b""
-    except (OSError, ValueError) as error:  # no path has a null byte, or half a character
+    except (OSError, ValueError) as error:  # a null byte or a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else error
         raise FstError(f"{path} cannot be read: {reason}") from None
     try:

@@ -3,13 +3,13 @@
     Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
     GBNF, EBNF     the reverse
 
-A text without such lines that contains `::=` is GBNF or EBNF, too: in EBNF, a line may end between a name and `::=`.
+A text without such lines that contains `::=` is also GBNF or EBNF: in EBNF, a line may end between a name and `::=`.
 
 A grammar with `::=` is read as EBNF first. If that fails, it is read as GBNF. A grammar that is valid in both dialects
 has the same meaning in both, except that `#x41` is a character in EBNF and a comment in GBNF, and that `\\x414` is one
 character in EBNF and two in GBNF. So valid EBNF is also read as GBNF only if it contains one of these. If the two
-readings differ, that is an error: the caller must name the dialect. So it is if a text contains one of these, or a set
-that looks like a constraint in prose, and uses a feature of EBNF that is not supported here.
+readings differ, that is an error: the caller must name the dialect. It is also an error if a text contains one of
+these, or a set that looks like a constraint in prose, and uses a feature of EBNF that is not supported here.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from constraints.grammars.dialects import BnfDialect
 # Error messages for syntax that is not supported, and for mistakes, by the kind of the symbol.
 NOT_SUPPORTED = {
     "lookahead": "an assertion about what follows a rule is not supported: write it into the rules that call this one",
-    "macro": 'XGrammar\'s macros are not supported; a rule may have this name with syntax="gbnf"',
+    "macro": 'XGrammar\'s macros are not supported; if this is the name of a rule, pass syntax="gbnf"',
     "options": "options of rules are not supported",
-    "annotation": "a constraint in prose cannot be read; in a set of characters, write the colon first",
+    "annotation": "a constraint in prose cannot be read; if this is a set of characters, put the colon first",
 }
 MISTAKES = {
     "open_comment": "a comment is opened and never closed",

@@ -79,7 +79,7 @@ class Arena(NotCopied):
     max_depth: int
     configurations: int
     generation: int
-    _in_place = "make another one, and add the automata to it"
+    _instead = "make another one, and add the automata to it"
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class Compiling(NotCopied, Future[TokenAutomaton]):
     request up at any time before it is done; the compilation itself stops when all requests for it have been given up.
     """
 
-    _in_place = "submit the constraint again, or take the automaton from `result`"
+    _instead = "submit the constraint again, or take the automaton from `result`"
 
     def __init__(self, job: _Job | None) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class BackgroundCompiler(NotCopied):
     `close`, or leaving a `with` statement, gives up all requests that are not done.
     """
 
-    _in_place = "share it between threads, and make another one in each process"
+    _instead = "share it between threads, and make another one in each process"
 
     def __init__(
         self,

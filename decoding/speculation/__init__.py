@@ -17,7 +17,7 @@ the rule of speculative sampling, so texts have the same distribution as with pl
     forced_tokens(...)      what must follow, without the model         jump_forward
     Statistics              how much has been proposed and accepted     statistics
 
-Names are imported on first use, as in `decoding`, because `jump_forward` needs no torch, and servers may not have it.
+Names are imported on first use, as in `decoding`: `jump_forward` needs no torch, and a server may run without it.
 """
 
 from importlib import import_module

@@ -51,7 +51,7 @@ MAX_COUNTS: Final = 1 << 20
 Key: TypeAlias = tuple[int, ...]
 Counts: TypeAlias = dict[int, int]
 _START: Final = -1
-# The greatest count in a file; sums of so many remain floating-point numbers.
+# The greatest count in a file, so that sums of counts fit in a float.
 _MAX_TIMES: Final = (1 << 63) - 1
 K = TypeVar("K")
 

@@ -154,7 +154,7 @@ class Stream(NotCopied, Generic[T_co]):
         tokens: the tokens written so far, including the end token.
     """
 
-    _in_place = "call `stream` again"
+    _instead = "call `stream` again"
 
     def __init__(self, tokens: Iterator[int], begin: Callable[[], tuple[Pieces, object, Mapping[int, str]]]) -> None:
         self.tokens: list[int] = []

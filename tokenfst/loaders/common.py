@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = dict[str, Any]
 
 # Far above the size of any vocabulary in use. Without a limit, one damaged id could make a list of a billion
-# tokens, all of which are prepared.
+# tokens, each of which takes time and memory.
 MAX_TOKENS = 1 << 21
 
 

@@ -71,7 +71,7 @@ def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int
 
     Raises:
         VocabularyError: the file has no known format (the message lists the formats), or is damaged; or it is a
-            `.tiktoken` file, and `eos_ids` is not given; or `path` has characters that no path has.
+            `.tiktoken` file, and `eos_ids` is not given; or `path` contains characters that are not allowed in a path.
         UnsupportedTokenizer: the tokenizer cannot be modelled exactly.
         ImportError: the file is a SentencePiece model, and the sentencepiece package is missing.
         OSError: the file cannot be read.
@@ -80,7 +80,7 @@ def load_vocabulary(path: str | os.PathLike[str], *, eos_ids: int | Iterable[int
     try:
         with file.open("rb") as stream:
             head = stream.read(4096)
-    except ValueError as error:  # no path has a null byte, or half a character
+    except ValueError as error:  # a null byte or a lone surrogate
         raise VocabularyError(f"{str(path)!r} is not a path: {error}") from None
     if head.lstrip().startswith(b"{"):
         return _load_json(file, eos_ids)
