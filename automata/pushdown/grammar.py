@@ -90,7 +90,7 @@ class Grammar:
     max_configurations: int = 8
     composing: tuple[str, ...] = ()
 
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # as typeshed declares it for dict
 
     def __post_init__(self) -> None:
         for what, given in (("rules", self.rules), ("lexical", self.lexical)):

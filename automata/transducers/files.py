@@ -18,6 +18,7 @@ and `sttable.h` and `stlist.h` among the extensions for FARs. Numbers are little
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -125,30 +126,34 @@ def check_far(data: memoryview) -> None:
     is_table = reader.number("i") == STTABLE_MAGIC
     reader.number("i")  # the version
     arc_types = set[str]()
-    places = _places(data) if is_table else None
-    while places is None or places:
-        if places:
-            reader.at = places.pop()
-        key = reader.utf8()
-        if places is None and not key:
-            break
-        header = _skip_fst(reader)
-        arc_types.add(header.arc_type)
+    for key, header in _entries(reader, is_table):
         if header.fst_type not in _WHOLE:
             known = " and ".join(sorted(name.decode() for name in _WHOLE))
             raise FstError(f"entry {key!r} is of type {header.fst_type.decode(errors='replace')!r}: {known} are read")
+        arc_types.add(header.arc_type)
     if len(arc_types) > 1:
         raise FstError("the file is damaged: its entries have arcs of different types")
 
 
-def _places(data: memoryview) -> list[int]:
+def _entries(reader: _Reader, is_table: bool) -> Iterator[tuple[str, _Header]]:
+    """Yield the key and the header of each entry; an `stlist` ends with an empty key."""
+    if is_table:
+        for place in _places(reader.data):
+            reader.at = place
+            yield reader.utf8(), _skip_fst(reader)
+    else:
+        while key := reader.utf8():
+            yield key, _skip_fst(reader)
+
+
+def _places(data: memoryview) -> tuple[int, ...]:
     """Return where the entries of an `sttable` begin."""
     reader = _Reader(data)
     reader.skip(len(data) - 8)
     count = reader.number("q")
     reader.at = 0
     reader.skip(len(data) - 8 * (count + 1) if 0 <= count < len(data) // 8 else -1)
-    places = list(struct.unpack_from(f"<{count}q", data, reader.at))
+    places = struct.unpack_from(f"<{count}q", data, reader.at)
     if places and not 0 <= min(places) <= max(places) < len(data):
         raise FstError(f"the file is damaged: not all entries begin within its {len(data):,} bytes")
     return places

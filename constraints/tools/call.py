@@ -19,4 +19,4 @@ class ToolCall:
     name: str
     arguments: dict[str, Any]
 
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # as typeshed declares it for dict
