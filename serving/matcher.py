@@ -28,8 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from automata.errors import LimitExceeded, NondeterministicGrammar, TooManyConfigurations
-from decoding.speculation.jump_forward import forced_text
 from tokenfst.batches import fill_bitmasks
+from tokenfst.jump_forward import forced_text
 from tokenfst.misuse import check_automaton
 from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
@@ -255,7 +255,7 @@ class Matcher:
         return not _fill([self.position], words[None], 1)
 
     def forced_text(self, max_bytes: int = 256) -> str:
-        """Return the whole characters that must come next (`decoding.speculation.jump_forward`), at most `max_bytes`.
+        """Return the whole characters that must come next (`tokenfst.jump_forward`), at most `max_bytes`.
 
         If a token has begun a character, nothing is forced, because the engine's text does not show that character yet.
 

@@ -17,8 +17,8 @@ import tokenfst
 from automata import EmptyLanguage
 from constraints import grammar
 from decoding import bundled_model, vocabulary_of
-from decoding.speculation.jump_forward import forced_text, forced_tokens, only_token, retokenized, settled
 from tokenfst import Vocabulary
+from tokenfst.jump_forward import forced_text, forced_tokens, only_token, retokenized, settled
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary.text_start import TextStart
 

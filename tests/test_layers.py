@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from decoding import speculation
-
 ROOT = Path(__file__).parent.parent
 # From the bottom up.
 LAYERS = ["automata", "tokenfst", "constraints", "decoding", "serving", "in_place_of"]
@@ -63,14 +61,6 @@ def test_importing_is_light() -> None:
 def test_a_matcher_needs_neither_torch_nor_transformers() -> None:
     result = run("import sys, serving.matcher; print({'torch', 'transformers'} & set(sys.modules))", ROOT)
     assert (result.stdout, result.returncode) == ("set()\n", 0), result.stderr
-
-
-def test_names_of_speculation_are_found_when_they_are_used() -> None:
-    for name in speculation.__all__:
-        assert getattr(speculation, name) is not None
-    assert set(dir(speculation)) == set(speculation.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'Else'"):
-        _ = speculation.Else
 
 
 @pytest.mark.parametrize("code", ["import tokenfst", "import constraints", "from decoding import generate"])

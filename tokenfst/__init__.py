@@ -12,6 +12,7 @@
     vocabulary.detokenizer   the transducer from tokens to bytes, for OpenFst     detokenizer
     explanation              what may come next, and why a token is refused       explain
     queries                  counting, shortest and random sequences              queries.count, ...
+    jump_forward             tokens and text that must follow a state             jump_forward.forced_text, ...
     drawing, pictures        automata, token classes and stacks as pictures
     reference                token automata by their definition, with OpenFst
     tokenizations            the tokenizations of a text that an automaton accepts

@@ -1,4 +1,4 @@
-"""Proposers of forced tokens and forced text (`decoding.speculation.jump_forward`).
+"""Proposers of forced tokens and forced text (`tokenfst.jump_forward`).
 
 ForcedTokens    proposes tokens that are the only ones in their mask. They are certain: they need no verification and,
                 at the beginning or end of a text, no forward pass of their own
@@ -13,8 +13,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from decoding.speculation.jump_forward import ENCODER_CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from decoding.speculation.tree import Tree
+from tokenfst.jump_forward import ENCODER_CONTEXT, Encode, forced_text, only_token, retokenized, settled
 from tokenfst.token_automaton import TokenAutomaton
 
 # The maximum number of states of an automaton whose forced texts are kept.

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 import tokenfst
 from automata.errors import NotOffered, TokenfstError
-from decoding.speculation.jump_forward import forced_text, retokenized, settled
 from in_place_of.absent import Absent
 from in_place_of.llguidance.sources import constraint_of_source, regex_source, schema_source, warnings_of
 from in_place_of.llguidance.tokenizer import LLTokenizer
 from in_place_of.xgrammar.bitmask import check_rows
 from serving.matcher import EXCEEDED, Matcher, fill_masks
+from tokenfst.jump_forward import forced_text, retokenized, settled
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")

@@ -68,7 +68,7 @@ class LLTokenizer:
     from_tiktoken = Absent("TokenizerWrapper takes any encoder; tokenfst.from_tiktoken reads its file")
     dbg_tokens = Absent("Vocabulary.names has a name for each token")
     test_trace_tokens = Absent("Vocabulary.names has a name for each token")
-    tokenize_partial = Absent("decoding.speculation.jump_forward.settled leaves the last piece of a text open")
+    tokenize_partial = Absent("tokenfst.jump_forward.settled leaves the last piece of a text open")
 
     def __init__(
         self,

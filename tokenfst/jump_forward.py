@@ -4,12 +4,12 @@
     forced_text      the bytes that follow as long as all allowed tokens begin with the same byte. This finds more than
                      `forced_tokens`: if `"name": ` must follow, masks still allow every tokenization of it.
     retokenized      these bytes in the tokens of the vocabulary's encoder, as the model has seen them in training
+    settled          the tokens of a forced text that can be written without asking the model
 
 Forced text may be proposed to the model, and then the distribution of texts does not change. Or it may be written
-without asking the model, as in SGLang, and then the model has no influence on its tokenization
-(`decoding.speculation.ForcedText` does either). In the latter case, the last piece is left open: a token is written
-only if no other allowed token could extend beyond the forced text. So a token may still contain the end of the forced
-text and the beginning of a word after it.
+without asking the model, as in SGLang, and then the model has no influence on its tokenization. In the latter case, the
+last piece is left open: a token is written only if no other allowed token could extend beyond the forced text. So a
+token may still contain the end of the forced text and the beginning of a word after it.
 
 Rejected: writing forced text byte by byte, or in the longest tokens that fit, which models have rarely seen.
 """
