@@ -119,9 +119,9 @@ def check_targets(fst: Fst) -> None:
     Raises:
         FstError: an arc leads to no state.
     """
-    if fst.verify():
+    if fst.start() >= 0 and fst.verify():
         return
-    # It also refuses what is not read, or is no mistake, such as a label that has no symbol.
+    # `verify` also refuses what is not read, or is no mistake, such as a label that has no symbol or no start state.
     num_states = sum(1 for _ in fst.states())
     for state in fst.states():
         for arc in fst.arcs(state):
@@ -139,9 +139,13 @@ def read_arrays(fst: Fst) -> FstArrays:
 
     semiring, weight = arc_weights(fst.arc_type())
     check_targets(fst)
+    start = fst.start()
+    if start < 0 and any(True for _ in fst.states()):
+        # For a cycle with weights, `convert` to const would end the process if there is no start state.
+        fst = pywrapfst.convert(fst, "vector").set_start(0)
     data = pywrapfst.convert(fst, "const").write_to_string()
-    # Magic number, the type and its length, the arc type and its length, version and flags.
-    *_, start, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(fst.arc_type()) + 8)
+    # Magic number, the type and its length, the arc type and its length, version, flags, properties and start.
+    *_, num_states, num_arcs = _HEADER_END.unpack_from(data, 4 + 4 + 5 + 4 + len(fst.arc_type()) + 8)
     state_type = np.dtype([("weight", weight), ("first", "<u4"), ("size", "<u4"), ("epsilons", "<u4", 2)])
     arc_dtype = np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", weight), ("target", "<i4")], align=True)
     # Symbol tables come between the header and the states.
@@ -150,7 +154,7 @@ def read_arrays(fst: Fst) -> FstArrays:
     states = np.frombuffer(data, state_type, num_states, arcs_at - num_states * state_type.itemsize)
     source = np.repeat(np.arange(num_states, dtype=np.int32), states["size"])
     return FstArrays(
-        start if num_states else -1,
+        start,
         states["weight"].astype(np.float64),
         np.stack([source, arcs["input"], arcs["output"], arcs["target"]], axis=1),
         arcs["weight"].astype(np.float64),

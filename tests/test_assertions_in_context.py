@@ -44,6 +44,19 @@ def test_assertions_of_expressions_do_depend_on_it() -> None:
     assert equivalent(literal("a") + TEXT_END + "b", EMPTY)
     assert equivalent(whole("a" + TEXT_END) + "b", literal("ab"))
     assert equivalent(("a" + TEXT_END) & literal("a"), literal("a"))
+    before_c = literal("a") + lookahead("c")
+    not_before_b = literal("a") + lookahead("b", negated=True)
+    for text in (not_before_b & not_before_b, not_before_b - literal("c"), not_before_b - EMPTY, ~~not_before_b):
+        assert equivalent(text + "b", literal("ab"))
+    assert equivalent((before_c & before_c) + "c", EMPTY)
+    for pattern in ("(?P<AND>(?:a$)(?:a$))b", r"(?P<MINUS>(?:a$)(?:[^\s\S]))b"):
+        assert equivalent(parse(pattern), literal("ab"))
+
+
+def test_texts_of_their_own_stay_so_when_printed() -> None:
+    expr = parse(r"(?:a\Z)?").star()
+    for each in (whole(expr) + "a", ~expr, (expr & expr) + "a"):
+        assert equivalent(parse(str(each)), each)
 
 
 def test_an_assertion_in_a_large_part_that_occurs_twice() -> None:

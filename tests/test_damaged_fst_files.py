@@ -11,7 +11,9 @@ import pynini
 import pytest
 import pywrapfst
 
-from automata import FstError, TokenfstError, compile_expr, from_fst, image
+from automata import FstError, TokenfstError, compile_expr, from_fst, image, parse
+from automata.openfst import read_arrays
+from automata.queries import is_empty
 
 # Offsets in the file of an FST of type `vector` with arcs of type `standard` and without tables of symbols.
 START, STATES, FIRST_SIZE = 42, 50, 70
@@ -85,6 +87,19 @@ def test_wrong_targets_in_memory(target: int) -> None:
     fst.add_arc(0, pywrapfst.Arc(97, 97, 0, target))
     with pytest.raises(FstError, match=rf"an arc of state \d+ leads to state {target}, of \d+ states"):
         from_fst(fst)
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.5])
+def test_cycles_without_a_start(tmp_path: Path, cost: float) -> None:
+    """OpenFst ends the process when it converts such an automaton to const and the cycle has a weight."""
+    fst, path = pywrapfst.VectorFst(), tmp_path / "cycle.fst"
+    fst.set_final(fst.add_state()).add_arc(0, pywrapfst.Arc(97, 97, cost, 0))
+    fst.write(str(path))
+    for source in (fst, path):
+        assert is_empty(from_fst(source))
+        assert is_empty(image(parse("a*"), source))
+    assert fst.start() == -1
+    assert read_arrays(fst).arcs.tolist() == [[0, 97, 97, 0]]
 
 
 @pytest.mark.parametrize("count", [-1, 3, 10**9, 10**12])

@@ -39,23 +39,7 @@ from automata.expressions import (
     Repetition,
     Strings,
     Substring,
-    Transduction,
 )
-
-
-def holds_assertion(expr: Expr) -> bool:
-    """Return whether an expression has assertions that see the text around it. Assertions in operands that are texts of
-    their own do not count."""
-    seen, stack = {expr}, [expr]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Lookahead | Lookbehind):
-            return True
-        if not isinstance(node, Intersection | Difference | Complement | Transduction):
-            parts = set(node.operands()) - seen
-            seen |= parts
-            stack += parts
-    return False
 
 
 def matches_empty(expr: Expr) -> bool:
@@ -131,7 +115,7 @@ def simplified(expr: Expr) -> Expr:
 
 def _is_decided(expr: Expr) -> bool:
     """Return whether `matches_empty` can tell if the expression matches the empty text, wherever it stands."""
-    return not holds_assertion(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
+    return not ex.has_assertions(expr) and all(isinstance(leaf, KNOWN_LEAVES) for leaf in leaves(expr))
 
 
 def _is_text(expr: Expr) -> bool:

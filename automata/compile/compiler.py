@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from automata import expressions as ex
-from automata.assertions import holds_assertion, lookaround, simplified
+from automata.assertions import lookaround, simplified
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt, numeral, responsible
 from automata.compile.composition import composed, tables_of
@@ -131,7 +131,7 @@ class Compiler:
         """Compile a text with assertions."""
         try:
             simpler = simplified(expr)
-            if holds_assertion(simpler):
+            if ex.has_assertions(simpler):
                 return self.determinize(expr, lookaround.fragment(simpler, self.work, self.part))
             return self.part(simpler)
         except RecursionError:

@@ -59,6 +59,7 @@ from automata.expressions.nodes import (
     Substring,
     Transduction,
     Weighted,
+    has_assertions,
     is_weighted,
 )
 
@@ -99,6 +100,7 @@ __all__ = [
     "complement",
     "concat",
     "difference",
+    "has_assertions",
     "intersection",
     "is_empty",
     "is_epsilon",

@@ -36,6 +36,7 @@ from automata.expressions.nodes import (
     Strings,
     Transduction,
     Weighted,
+    has_assertions,
     has_weights,
 )
 from automata.expressions.operators import Operations
@@ -283,7 +284,7 @@ def intersection(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
         return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.intersect(a.ranges, b.ranges))
-    return a if a == b and not has_weights(a) else Intersection(a, b)
+    return whole(a) if a == b and not has_weights(a) else Intersection(a, b)
 
 
 def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
@@ -293,7 +294,7 @@ def difference(left: Expr | str | bytes, right: Expr | str | bytes) -> Expr:
         return EMPTY
     if isinstance(a, CharSet) and isinstance(b, CharSet):
         return char_ranges(rg.subtract(a.ranges, b.ranges))
-    return a if is_empty(b) else Difference(a, b)
+    return whole(a) if is_empty(b) else Difference(a, b)
 
 
 def complement(inner: Expr | str | bytes) -> Expr:
@@ -321,7 +322,8 @@ def _assertion(kind: type[Lookahead] | type[Lookbehind], inner: Expr, negated: b
 
 def whole(inner: Expr | str | bytes) -> Expr:
     """Return the same language, isolated: assertions in `inner` see only what `inner` matches and nothing around it."""
-    return Difference(_expr(inner), EMPTY)
+    expr = _expr(inner)
+    return Difference(expr, EMPTY) if has_assertions(expr) else expr
 
 
 def acceptor(tables: AcceptorTables) -> Expr:

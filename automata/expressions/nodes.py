@@ -36,6 +36,9 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import UnionType
+
 from automata.acceptor_tables import AcceptorTables, Semiring
 from automata.expressions.base import Expr
 from automata.expressions.ranges import Ranges
@@ -305,14 +308,26 @@ def is_weighted(expr: Expr) -> bool:
 
 
 def has_weights(expr: Expr) -> bool:
-    """Return whether some part of an expression has weights, without recursion."""
+    """Return whether some part of an expression has weights."""
+    return any(map(is_weighted, _parts(expr)))
+
+
+def has_assertions(expr: Expr) -> bool:
+    """Return whether an expression has assertions that see the text around it. Assertions in operands that are texts of
+    their own do not count."""
+    texts = Intersection | Difference | Complement | Transduction
+    return any(isinstance(part, Lookahead | Lookbehind) for part in _parts(expr, texts))
+
+
+def _parts(expr: Expr, closed: UnionType | None = None) -> Iterator[Expr]:
+    """Yield an expression and all of its parts, each once, without recursion; no parts of nodes of kind `closed`."""
     seen, stack = {id(expr)}, [expr]
     while stack:
         node = stack.pop()
-        if is_weighted(node):
-            return True
+        yield node
+        if closed is not None and isinstance(node, closed):
+            continue
         for part in node.operands():
             if id(part) not in seen:
                 seen.add(id(part))
                 stack.append(part)
-    return False

@@ -60,7 +60,7 @@ import re
 from typing import Literal
 
 from automata import expressions as ex
-from automata.assertions import holds_assertion, simplified
+from automata.assertions import simplified
 from automata.assertions.alphabet import Alphabet
 from automata.errors import ExpressionError
 from automata.expressions import ANY_TEXT, Alternation, CharSet, Concatenation, Expr, Repetition
@@ -124,10 +124,10 @@ def _parser(pattern: str | re.Pattern[str], dialect: Dialect) -> Parser:
 def _anywhere(expr: Expr) -> Expr:
     """Return a match of `expr` with any text around it. Alternatives with assertions are treated one by one, because
     the text around an assertion often resolves it."""
-    if not (isinstance(expr, Alternation) and holds_assertion(expr)):
+    if not (isinstance(expr, Alternation) and ex.has_assertions(expr)):
         return ex.concat(ANY_TEXT, expr, ANY_TEXT)
-    plain = [part for part in expr.parts if not holds_assertion(part)]
-    others = [part for part in expr.parts if holds_assertion(part)]
+    plain = [part for part in expr.parts if not ex.has_assertions(part)]
+    others = [part for part in expr.parts if ex.has_assertions(part)]
     each = [ex.alternation(*plain), *others] if plain else others
     return ex.alternation(*[ex.concat(ANY_TEXT, part, ANY_TEXT) for part in each])
 
@@ -168,7 +168,7 @@ def _is_text(expr: Expr) -> bool:
 def _text(expr: Expr, parser: Parser) -> Expr:
     """Return an expression with assertions as a text of its own: they see nothing around it."""
     result = simplified(expr)
-    if not holds_assertion(result):
+    if not ex.has_assertions(result):
         return result
     if parser.bytes_position is not None:
         try:

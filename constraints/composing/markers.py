@@ -33,7 +33,6 @@ from automata.queries import is_finite
 from constraints.composing.parsed import Composed, Parsed, composed, parsed
 from constraints.composing.part import Composable, Part, Unparsed, concatenated, either, part_of, repeated
 from constraints.composing.segments import Edge, Node, segmented
-from constraints.rewriting.replacing import own_text
 
 T = TypeVar("T")
 
@@ -177,7 +176,7 @@ def triggered(
         constraint, end = _with_end(name, one)
         own = _writes_marker(constraint, markers[number], has_end=isinstance(one, tuple))
         before = text_before(markers[number], markers) if own else free.until(markers[number])
-        ending = ex.literal(end) if isinstance(end, str) else own_text(end)
+        ending = ex.literal(end) if isinstance(end, str) else ex.whole(end)
         shown = partial(_marked, name if isinstance(name, str) else _shown(name))
         switches.append(Switch(before, EPSILON if own else markers[number], constraint, ending, shown))
     return among_text(switches, free.text, at_least, at_most)
@@ -339,7 +338,7 @@ def _marker(marker: Marker) -> Expr:
     expr = ex.literal(marker) if isinstance(marker, str) else marker
     if matches_empty(expr):
         raise ValueError("a marker is not the empty text" + ("" if ex.is_epsilon(expr) else f", as {expr} may be"))
-    return own_text(expr)
+    return ex.whole(expr)
 
 
 def _writes_marker(constraint: Composable, marker: Expr, *, has_end: bool) -> bool:

@@ -13,11 +13,11 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
 from automata.compilable import Compilable
-from automata.expressions import Call, Expr
+from automata.expressions import Call, Expr, whole
 from automata.pattern import parse
 from automata.pushdown.grammar import Grammar
 from constraints.composing.rules import Rules, rules_of
-from constraints.rewriting.replacing import own_text, replaced
+from constraints.rewriting.replacing import replaced
 from tokenfst.lazy import SupportsLazy
 from tokenfst.misuse import not_a_constraint
 
@@ -54,7 +54,7 @@ def part_of(constraint: Composable) -> Part:
     if isinstance(constraint, str):
         constraint = parse(constraint)
     if isinstance(constraint, Expr):
-        return Part(own_text(constraint))
+        return Part(whole(constraint))
     if isinstance(constraint, ByteAutomaton | Grammar):
         return Part(ex.call("0"), (constraint,))
     # A class has the same methods as its instances, but is not a constraint.

@@ -1,14 +1,9 @@
-"""Expressions made from others.
-
-replaced    an expression with some of its parts replaced
-own_text    an expression whose assertions see nothing around it
-"""
+"""Expressions with some of their parts replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from automata.assertions import holds_assertion
 from automata.expressions import (
     Alternation,
     Concatenation,
@@ -25,7 +20,6 @@ from automata.expressions import (
     repeat,
     transduction,
     weighted,
-    whole,
 )
 
 
@@ -51,11 +45,6 @@ def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     return done[id(root)]
 
 
-def own_text(expr: Expr) -> Expr:
-    """Return an expression as a text of its own: its assertions look at what it matches, and at nothing around it."""
-    return whole(expr) if holds_assertion(expr) else expr
-
-
 def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
     """Return a node with other operands; `parts` maps the `id` of each operand to its replacement."""
     match node:
@@ -66,10 +55,9 @@ def _rebuilt(node: Expr, parts: Mapping[int, Expr]) -> Expr:
         case Repetition():
             return repeat(parts[id(node.inner)], node.low, node.high)
         case Difference():
-            # If one operand drops out, the other is still a text of its own.
-            return own_text(difference(parts[id(node.left)], parts[id(node.right)]))
+            return difference(parts[id(node.left)], parts[id(node.right)])
         case Intersection():
-            return own_text(intersection(parts[id(node.left)], parts[id(node.right)]))
+            return intersection(parts[id(node.left)], parts[id(node.right)])
         case Transduction():
             return transduction(parts[id(node.inner)], node.transducer)
         case Weighted():

@@ -250,6 +250,8 @@ class LLMatcher:
         """Allow only end tokens, after an error."""
         self._error = self._error or "the automaton exceeds its limits"
         ends = self.tokenizer.vocabulary.eos_words
+        if len(words) < len(ends):
+            raise ValueError(f"a mask takes {len(ends)} words, and there are {len(words)}")
         words[: len(ends)], words[len(ends) :] = ends, 0
 
     def _asked(self, question: Callable[[Matcher], T], otherwise: T) -> T:

@@ -18,7 +18,7 @@ from functools import partial
 from typing import NoReturn
 
 from automata import expressions as ex
-from automata.assertions import holds_assertion, matches_empty, simplified
+from automata.assertions import matches_empty, simplified
 from automata.compile.compiler import compile_expr
 from automata.errors import ExpressionError, GrammarError
 from automata.expressions import (
@@ -292,11 +292,7 @@ class Terminals:
 
 def _as_text(expr: Expr) -> Expr:
     """Return the expression as a text of its own: its assertions look at the word and nothing around it."""
-    if holds_assertion(expr):
-        expr = simplified(expr)
-        if holds_assertion(expr):
-            return ex.whole(expr)
-    return expr
+    return ex.whole(simplified(expr)) if ex.has_assertions(expr) else expr
 
 
 def common_terminal(name: str) -> Terminal:
