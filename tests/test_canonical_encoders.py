@@ -178,6 +178,27 @@ def test_terminals_stand_between_texts(mistral: Real) -> None:
         tokenfst.compile(extensions.token("TEXT_TOKEN"), vocabulary, tokenization="canonical")
 
 
+@pytest.mark.parametrize(
+    ("before", "least"),
+    [("", 3), ("[TOOL_CALLS]", 4), ("(?:a[TOOL_CALLS])?", 3)],
+    ids=["alone", "two terminals", "an optional text"],
+)
+def test_all_texts_begin_with_a_terminal(mistral: Real, before: str, least: int) -> None:
+    vocabulary = mistral.vocabulary
+    token = r"(?P<TOKEN>\[TOOL_CALLS\])"
+    pattern = before.replace("[TOOL_CALLS]", token) + token + "(?: you know)?[a-z]"
+    automaton = tokenfst.compile(pattern, vocabulary, tokenization="canonical")
+    call = vocabulary.special_tokens["[TOOL_CALLS]"]
+    lead = [call] * (least - 2)
+    assert automaton.min_tokens(automaton.start) == least  # with the end token
+    assert automaton.mask(automaton.start).nonzero()[0].tolist() == sorted(
+        {call, *([*mistral.encode("a")] if "a" in before else [])}
+    )
+    for rest in ("x", " you knowx"):
+        assert automaton.accepts([*lead, *mistral.encode(rest)])
+    assert not automaton.accepts([*lead, *mistral.encode(" you"), *mistral.encode(" knowxy")])
+
+
 # What is not modelled
 
 

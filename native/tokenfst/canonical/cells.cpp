@@ -122,10 +122,21 @@ class LivenessSearch {
       look_back();
       ++done_;
     }
-    return free_[0];
+    return at_start();
   }
 
  private:
+  // Return the number at the start of the text: after a boundary, or after a label, which needs none.
+  int32_t at_start() const {
+    int32_t best = free_[0];
+    for (int32_t edge = edges_.offsets[0]; edge < edges_.offsets[1]; ++edge) {
+      for (int32_t least : std::as_const(cells_).least(cells_.of_edge(edge))) {
+        if (least != kNoEnd) best = std::min(best, least + 1);
+      }
+    }
+    return best;
+  }
+
   void change(int32_t cell) {
     if (is_changed_[cell] == done_) return;
     is_changed_[cell] = done_;
