@@ -191,9 +191,8 @@ def test_all_texts_begin_with_a_terminal(mistral: Real, before: str, least: int)
     call = vocabulary.special_tokens["[TOOL_CALLS]"]
     lead = [call] * (least - 2)
     assert automaton.min_tokens(automaton.start) == least  # with the end token
-    assert automaton.mask(automaton.start).nonzero()[0].tolist() == sorted(
-        {call, *([*mistral.encode("a")] if "a" in before else [])}
-    )
+    first = {call, *mistral.encode("a" if "a" in before else "")}
+    assert set(automaton.mask(automaton.start).nonzero()[0].tolist()) == first
     for rest in ("x", " you knowx"):
         assert automaton.accepts([*lead, *mistral.encode(rest)])
     assert not automaton.accepts([*lead, *mistral.encode(" you"), *mistral.encode(" knowxy")])

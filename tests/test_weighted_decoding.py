@@ -19,7 +19,16 @@ import tokenfst
 from automata import Limits, parse
 from automata import expressions as ex
 from automata.expressions import Expr
-from decoding import Speculation, beam_search, best_of_n, bundled_model, generate, stream, vocabulary_of
+from decoding import (
+    ConstraintLogitsProcessor,
+    Speculation,
+    beam_search,
+    best_of_n,
+    bundled_model,
+    generate,
+    stream,
+    vocabulary_of,
+)
 from decoding.arena import Arena
 from decoding.inputs.healing import heal
 from decoding.sampling import Sampling
@@ -70,6 +79,24 @@ def _by_tensors(arena: Arena, logits: torch.Tensor, at: Any, budget: int | None)
     """The same by tensor operations, as on a device."""
     logits.masked_fill_(~arena.mask(at, budget), -math.inf)
     arena._program.subtract_weights_(logits, at)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("cost", [7e4, -7e4])
+def test_costs_beyond_the_range_of_logits_forbid_nothing(dtype: torch.dtype, cost: float) -> None:
+    constraint = ex.literal("aaaa") | ex.literal("b").weighted(cost)
+    automaton = tokenfst.compile(constraint, LETTERS)
+    arena, only = Arena.of([automaton]), LETTERS.tokens.index(b"b")
+    at, logits = arena.starts([1]), torch.zeros((1, len(LETTERS)), dtype=dtype)
+    logits[0, LETTERS.tokens.index(b"a")] = -math.inf
+    by_program = logits.clone()
+    _by_tensors(arena, by_program, at, 2)
+    processor = ConstraintLogitsProcessor(automaton, LETTERS, max_new_tokens=2)
+    ids = torch.tensor([[only]])
+    for found in (arena.apply_(logits.clone(), at, 2), by_program, processor(ids, logits.clone())):
+        assert found.isfinite().nonzero().tolist() == [[0, only]]
+        assert found.isinf().sum() == len(LETTERS) - 1
+    assert Arena.of([automaton]).apply_(logits, at)[0, LETTERS.tokens.index(b"a")] == -math.inf
 
 
 def test_a_part_of_the_vocabulary_has_its_own_costs() -> None:

@@ -316,7 +316,7 @@ class Program:
         bits = self.words.index_select(0, (place + 1).flatten()).view(place.shape)
         costs = torch.where(inside, bits.view(torch.float32), 0)
         # The difference is computed in float32 at least, and rounded once.
-        return logits.scatter_(1, tokens, (logits.gather(1, tokens) - costs).to(logits.dtype))
+        return logits.scatter_(1, tokens, rounded(logits.gather(1, tokens) - costs, logits.dtype))
 
     def forced(self, at: Sequences) -> Tensor:
         """Return the only token that each sequence may write, or -1, `[B]`."""
@@ -345,3 +345,9 @@ class Tables:
     def number(self, field: int) -> Tensor:
         """Return a number of the head, `[B, 1]`."""
         return self._head[:, field, None]
+
+
+def rounded(logits: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return logits in another floating type. Finite ones stay finite: a cost beyond float16 does not forbid a token."""
+    most = torch.finfo(dtype).max
+    return torch.where(logits.isfinite(), logits.clamp(-most, most), logits).to(dtype)

@@ -32,10 +32,11 @@ from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
+from decoding.arena.program import rounded
 from decoding.devices import sent
 from decoding.inputs.constraints import check_vocabulary, check_width
 from decoding.inputs.healing import Healed
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.finite.automaton import FiniteTokenAutomaton
@@ -269,7 +270,7 @@ class BatchTracker:
         if any(automaton is not None and automaton.is_weighted for automaton in self.automata):
             rows = zip(self._by_row, host, strict=True)
             live = [None if one is None or _is_idle(state) else (one, state) for one, state in rows]
-            scores.copy_(less_costs(scores, live))
+            scores.copy_(rounded(subtract_costs(scores, live), scores.dtype))
         words = sent(packed_masks(self._by_row, host, self.width, remaining), self.device)
         scores.masked_fill_(~unpacked(words, self.width, self._by_byte), float("-inf"))
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from tokenfst.token_automaton import TokenAutomaton
 
 
-def less_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
+def subtract_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
     """Return logits less the costs of tokens (`TokenAutomaton.costs`); the same tensor if no token has a cost.
 
     Where something is subtracted the result is float32 at least: half precision would round small costs away.

@@ -16,7 +16,7 @@ from decoding.inputs.constraints import ConstraintLikes, automata_for
 from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
 from decoding.sampling.parameters import sampling_of
 from decoding.sampling.penalties import penalized
@@ -151,7 +151,7 @@ class _Sampler:
         positions = [Position(sample.automaton, sample.state) for sample in samples]
         now = Step.of(logits, positions, remaining)
         scores = penalized(logits.float(), self.sampling.on(logits.device), history)
-        tokens = choose(probabilities(less_costs(scores, positions), now.allowed, self.sampling), noise, step)
+        tokens = choose(probabilities(subtract_costs(scores, positions), now.allowed, self.sampling), noise, step)
         if self.difficulty is not None:
             wanted = choose(probabilities(scores, None, self.sampling), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.difficulty import log_probabilities
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from tokenfst.token_automaton import TokenAutomaton
 
 
@@ -69,7 +69,7 @@ class Step(NamedTuple):
             allowed[row, :size] = automaton.mask(state, remaining)
             ends[row, end_ids] = allowed[row, end_ids]
         return Step(
-            less_costs(log_probabilities(logits), positions),
+            subtract_costs(log_probabilities(logits), positions),
             torch.from_numpy(allowed).to(logits.device),
             torch.from_numpy(ends).to(logits.device),
         )

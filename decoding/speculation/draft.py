@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from decoding.sampling import Sampling, Samplings, probabilities
 from decoding.speculation.reader import Reader, reading_of
 from decoding.speculation.tree import ROOT, Tree
@@ -108,5 +108,5 @@ def _distribution(places: Sequence[tuple[Tree[Any], int]], logits: Tensor) -> Te
     mask = bool_masks(np.stack([tree.mask(place) for tree, place in places]), logits.shape[1], logits.device)
     samplings = [tree.text.sampling for tree, _ in places]
     columns = Samplings.of([sampling if sampling.temperature else Sampling() for sampling in samplings], logits.device)
-    weighed = less_costs(logits, [(tree.automaton, tree.state(place)) for tree, place in places])
+    weighed = subtract_costs(logits, [(tree.automaton, tree.state(place)) for tree, place in places])
     return probabilities(weighed, mask, columns)

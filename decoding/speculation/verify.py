@@ -39,7 +39,7 @@ from torch import Tensor
 from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
 from decoding.arena.bits import tokens_of_byte, unpacked
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
 from decoding.sampling.penalties import penalized
 from decoding.speculation.tree import ROOT, Tree
@@ -185,7 +185,7 @@ class Verification:
         pairs = self._pairs(range(len(self._places)))
         if (history := _history(pairs, logits.device)) is not None:
             logits = penalized(logits.float(), _samplings(pairs, logits.device), history)
-        return less_costs(logits, [(tree.automaton, tree.state(place)) for tree, place in pairs])
+        return subtract_costs(logits, [(tree.automaton, tree.state(place)) for tree, place in pairs])
 
     def _distribution(self, rows: Sequence[int], *, masked: bool) -> Tensor:
         """Return the distributions from which the tokens of some rows are drawn, `[R, V]`."""
