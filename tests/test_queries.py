@@ -322,6 +322,8 @@ def test_counting_heeds_the_current_work() -> None:
 
 def test_lengths_without_texts_take_no_time() -> None:
     assert sample(parse("ab|c"), 1, length=range(2, 10**30), seed=0) == [b"ab"]
+    assert sample(parse("ab|c"), 1, length=range(10**30, 1, -1), seed=0) == [b"ab"]
+    assert sample(parse("ab|c"), 9, length=range(10**30, -(10**30), -3), seed=0) == [b"c"] * 9
 
 
 def test_a_number_of_texts_is_not_negative() -> None:

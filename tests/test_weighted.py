@@ -225,6 +225,21 @@ def test_sums_of_loops_that_are_almost_certain(cost: float) -> None:
     )
 
 
+def test_sums_beyond_single_costs_in_a_larger_text() -> None:
+    large = ex.literal("a").weighted(9e4) + ex.literal("b").weighted(9e4)
+    for expr, text in (
+        ((large & parse("ab")) + "c", "abc"),
+        ((large - parse("x")) + "c", "abc"),
+        ((large & parse("ab")) | "c", "ab"),
+        (from_fst(compile_weighted(large).fst()), "ab"),
+    ):
+        assert compile_weighted(expr).weight(text) == 180_000
+    twice = compile_weighted((large & parse("ab")).star())
+    assert twice.weight("abab") == 360_000
+    far = compile_weighted((large.weighted(4e9) & parse("ab")) + "c")
+    assert far.weight("abc") == pickle.loads(pickle.dumps(far)).weight("abc") == 4_000_180_000
+
+
 @pytest.mark.parametrize("letters", [2, 7, 25, 26])
 def test_loops_that_are_certain_have_no_sum_however_costs_are_rounded(letters: int) -> None:
     """Then costs are those of the likeliest rest of a text."""
@@ -286,7 +301,11 @@ MISUSE: list[tuple[Callable[[], object], type[Exception], str]] = [
         ExpressionError,
         "look-around and weights",
     ),
-    (lambda: compile_weighted(parse("(ab)*c|a").weighted(1e9)), ExpressionError, "cost of 1e.09 is beyond"),
+    (
+        lambda: compile_weighted(parse("(ab)*c|a").weighted(2.0**32)),
+        ExpressionError,
+        r"cost of 4.29497e\+09 is not below 2\^32",
+    ),
     (lambda: compile_expr(parse("a").weighted(1)), WeightedLanguage, "a<cost 1> has weights"),
     (lambda: parse("a").weighted(math.nan), ValueError, "a cost is finite"),
     (lambda: parse("a").weighted(1, NO_SEMIRING), ValueError, "a semiring is 'tropical' or 'log'"),

@@ -95,6 +95,13 @@ def _longest(of_lengths: Sequence[int]) -> int:
     return max(ends, default=-1)
 
 
+def _below(numbers: range, end: int) -> range:
+    """Return the numbers of a range that are at least 0 and less than `end`, without iterating over it."""
+    ascending = numbers if numbers.step > 0 else numbers[::-1]
+    first, last = (max(0, -((ascending.start - bound) // ascending.step)) for bound in (0, end))
+    return ascending[first:last] if numbers.step > 0 else ascending[first:last][::-1]
+
+
 def _up_to(automaton: ByteAutomaton, longest: int) -> list[list[int]]:
     """Return the rows of `lengths` up to a length as plain Python integers, which cannot overflow.
 
@@ -113,7 +120,7 @@ class Unranking:
     Memory grows with the longest length times the states.
 
     Attributes:
-        lengths: the lengths in the order given; an ascending range ends at the longest text.
+        lengths: the lengths in the order given; of a range, those up to the longest text.
         total: how many texts there are.
     """
 
@@ -131,9 +138,7 @@ class Unranking:
         self._walks = Walks(automaton)
         self._numbers = _up_to(automaton, _longest(of_lengths))
         # A range may go far beyond the longest text, where there is nothing to sum.
-        if isinstance(of_lengths, range) and of_lengths.step > 0:
-            of_lengths = range(of_lengths.start, min(of_lengths.stop, len(self._numbers)), of_lengths.step)
-        self.lengths = of_lengths
+        self.lengths = _below(of_lengths, len(self._numbers)) if isinstance(of_lengths, range) else of_lengths
         self.total = sum(map(self.of_length, self.lengths))
 
     def of_length(self, length: int) -> int:

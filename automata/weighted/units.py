@@ -13,8 +13,8 @@ from automata.errors import ExpressionError
 UNITS_PER_ONE = 1 << 30
 # The final cost of a state in which no text may end.
 NO_COST = (1 << 63) - 1
-# Larger costs are refused, so that sums along a text stay within 64 bits.
-MAX_COST = 1e5
+# Sums stop here, so that they stay within 64 bits; single costs from here on are refused.
+MAX_COST = 2.0**32
 
 UnitArray = npt.NDArray[np.int64]
 
@@ -23,11 +23,11 @@ def to_units(costs: CostArray) -> UnitArray:
     """Convert finite costs to units, rounded to the nearest.
 
     Raises:
-        ExpressionError: a cost is beyond `MAX_COST`.
+        ExpressionError: a cost is not below `MAX_COST`.
     """
     most = float(np.abs(costs).max(initial=0.0))
-    if not most <= MAX_COST:
-        raise ExpressionError(f"a cost of {most:g} is beyond {MAX_COST:g}")
+    if not most < MAX_COST:
+        raise ExpressionError(f"a cost of {most:g} is not below 2^32")
     return np.rint(costs * UNITS_PER_ONE).astype(np.int64)
 
 

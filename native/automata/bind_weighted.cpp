@@ -18,7 +18,7 @@ using namespace nanobind::literals;
 
 Semiring semiring_of(bool is_log) { return is_log ? Semiring::kLog : Semiring::kTropical; }
 
-void require_costs(std::span<const int64_t> costs) { require_within(costs, -kMostCost, kMostCost + 1, "cost"); }
+void require_costs(std::span<const int64_t> costs) { require_within(costs, -kFarCost, kFarCost + 1, "cost"); }
 
 WeightedTables weighted_of(int32_t num_states, Records<Range> arcs, Values<int64_t> arc_cost, Records<Edge> epsilon,
                            Values<int64_t> epsilon_cost, int32_t num_labels, bool is_log, int64_t max_states,
@@ -59,12 +59,10 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   require(arcs.size() == cost.size(), "every arc has a cost");
   const auto num_states = static_cast<int32_t>(final.size());
   require_num_labels(num_labels);
-  // Pushing adds up costs, so they may exceed `kMostCost`.
-  constexpr Cost kMostSum = kMostCost << 8;
-  require_within(initial, -kMostSum, kMostSum, "cost");
-  require_within(cost, -kMostSum, kMostSum, "cost");
+  require_costs({&initial, 1});
+  require_costs(cost);
   for (int64_t end : final) {
-    require(end == kInfinite || (-kMostSum < end && end < kMostSum), "a cost of ending is out of range");
+    if (end != kInfinite) require_costs({&end, 1});
   }
   for (const ByteArc& arc : arcs) {
     const Range range{0, arc.low, arc.high, 0};

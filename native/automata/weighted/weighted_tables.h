@@ -25,9 +25,7 @@ namespace automata {
 using Cost = int64_t;
 constexpr Cost kInfinite = INT64_MAX;
 constexpr double kUnitsPerOne = 1 << 30;
-// The largest cost of an arc, so that sums along a text stay far from the ends of 64 bits.
-constexpr Cost kMostCost = Cost{100'000} << 30;
-// Sums stop here.
+// Sums stop here, far enough from the ends of 64 bits to add two of them.
 constexpr Cost kFarCost = (Cost{1} << 62) - 1;
 
 // Return the cost of one path after the other; neither is infinite.
