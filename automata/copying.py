@@ -1,8 +1,22 @@
-"""NotCopied: the base class of objects that cannot be copied, because they own threads, device memory or a model."""
+"""What copying does to objects of some kinds.
+
+Shared       copies are the object itself: it never changes, or copies have to share it
+NotCopied    there are no copies: the object owns threads, device memory or a model
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, Self
+
+
+class Shared:
+    """An object that `copy.copy` and `copy.deepcopy` return as it is."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 class NotCopied:

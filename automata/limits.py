@@ -23,10 +23,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import NoReturn, Self, TypeVar
+from typing import NoReturn, TypeVar
 from weakref import WeakSet, ref
 
 from automata._native import Budget
+from automata.copying import Shared
 
 T = TypeVar("T")
 
@@ -70,20 +71,16 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-class Cancellation:
-    """Stops compilations from another thread: all those that were given this object, running or not yet started."""
+class Cancellation(Shared):
+    """Stops compilations from another thread: all those that were given this object, running or not yet started.
+
+    What starts from a copy of an object that holds it stops too.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._under_way: WeakSet[Work] = WeakSet()
         self._cancelled = False
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return this object, so that it also stops compilations started from a copy of the object that holds it."""
-        return self
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError: no other process can be cancelled."""

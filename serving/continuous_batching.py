@@ -44,7 +44,7 @@ from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.devices import sent
 from decoding.inputs.constraints import check_has_end, check_limit, check_vocabulary, check_width
 from decoding.inputs.vocabularies import vocabulary_of
-from decoding.masking.costs import less_costs
+from decoding.masking.costs import subtract_costs
 from serving.sequences import SequenceTracker
 from tokenfst.packed_words import set_only
 from tokenfst.token_automaton import TokenAutomaton
@@ -240,6 +240,6 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         if not len(words):
             return scores
         mask = unpacked(words, scores.shape[1], self._by_byte)
-        found = less_costs(scores, self._positions).clone()
+        found = subtract_costs(scores, self._positions).clone()
         found[: len(words)].masked_fill_(~mask, float("-inf"))
         return found

@@ -37,6 +37,9 @@ from tokenfst.token_automaton import TokenAutomaton
 # What an automaton may raise in the middle of a text; the engine should then end the request, and not fail itself.
 EXCEEDED: Final = (LimitExceeded, TooManyConfigurations, NondeterministicGrammar)
 
+# The states of a lazy automaton differ from those of its pickled copy.
+_NOT_PICKLED: Final = "cannot be pickled: pickle the automaton and the token ids, and feed the ids to a new Matcher"
+
 # The number of rows that justify another thread: starting it takes about as long as filling them from cached masks.
 _ROWS_A_THREAD: Final = 16
 
@@ -62,10 +65,8 @@ class Position(NamedTuple):
         return self
 
     def __reduce__(self) -> NoReturn:
-        """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
-        raise TypeError(
-            "a position cannot be pickled: pickle the automaton and the token ids, and feed the ids to a new Matcher"
-        )
+        """Raise TypeError, with what to do instead."""
+        raise TypeError(f"a position {_NOT_PICKLED}")
 
 
 def fill_masks(positions: Mapping[int, Position], out: npt.NDArray[np.int32], max_threads: int = 1) -> list[int]:
@@ -281,5 +282,5 @@ class Matcher:
         return self.copy()
 
     def __reduce__(self) -> NoReturn:
-        """Raise TypeError: the states of a lazy automaton differ from those of its pickled copy."""
-        raise TypeError("a matcher is not pickled: pickle its automaton and its tokens, and accept them in a new one")
+        """Raise TypeError, with what to do instead."""
+        raise TypeError(f"a matcher {_NOT_PICKLED}")

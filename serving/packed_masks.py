@@ -2,7 +2,6 @@
 
     all_allowed     returns masks that allow everything
     apply_          applies masks to logits, on any device
-    set_tokens      allows or masks some tokens in a row
 
 A row in which nothing is allowed has a special meaning: its automaton exceeded its limits, and any written token will
 be refused. So such a row masks nothing in logits, because otherwise there would be no token to draw.
@@ -12,13 +11,10 @@ Rejected: the engines' own kernels, which are each for some devices only, and do
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import torch
 from torch import Tensor
 
 from decoding.arena.bits import tokens_of_byte, unpacked
-from tokenfst import packed_words
 
 _NEVER = float("-inf")
 
@@ -47,8 +43,3 @@ def apply_(logits: Tensor, masks: Tensor) -> None:
     lost = ~(allowed & (covered > _NEVER)).any(1, keepdim=True)
     covered.masked_fill_(allowed & lost, 0.0)
     covered.masked_fill_(~allowed, _NEVER)
-
-
-def set_tokens(masks: Tensor, row: int, tokens: Iterable[int], *, allowed: bool) -> None:
-    """Allow or mask some tokens in a row of masks on the host."""
-    packed_words.set_tokens(masks[row].numpy(), tokens, allowed=allowed)

@@ -96,7 +96,7 @@ def test_a_draw_depends_on_the_sequence_alone(seeds: list[int], step: int) -> No
     together = choose(chances, noise, step)
     for row in range(len(seeds)):
         alone = torch.tensor([row])
-        assert choose(chances[alone], noise.select(alone), step) == together[row]
+        assert choose(chances[alone], Noise(noise.seeds[alone]), step) == together[row]
 
 
 def test_steps_go_on_and_back() -> None:

@@ -56,7 +56,7 @@ def test_a_number_that_no_state_has_is_named(method: str) -> None:
         METHODS[method](KINDS["lazy"][0], 12345)
 
 
-@pytest.mark.parametrize("method", ["mask", "mask within", "advance", "step", "is_final"])
+@pytest.mark.parametrize("method", ["mask", "mask within", "advance", "step", "is_final", "min_tokens", "fits"])
 @pytest.mark.parametrize("kind", ["lazy", "finite", "pushdown"])
 def test_a_state_of_another_kind_is_named(kind: str, method: str) -> None:
     other = KINDS["pushdown" if kind != "pushdown" else "lazy"][0].start

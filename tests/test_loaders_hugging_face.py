@@ -161,6 +161,12 @@ def test_special_and_unknown_tokens_write_nothing() -> None:
     pieces = {"a": 0, "<unk>": 1}
     for model in (models.BPE(vocab=pieces, merges=[], unk_token="<unk>"), models.WordLevel(pieces, "<unk>")):
         assert from_transformers(with_decoder(Tokenizer(model), decoders.Fuse())).tokens == (b"a", b"")
+    # Of two pieces with this text, only one is the unknown token; the other one is text.
+    twice = Tokenizer(models.Unigram([("<unk>", 0.0), ("a", 0.0), ("<unk>", -1.0)], 0, False))
+    vocabulary = from_transformers(with_decoder(twice, decoders.Fuse()))
+    assert twice.encode("z").ids == [0]
+    assert vocabulary.tokens == (b"", b"a", b"<unk>")
+    assert vocabulary.special_tokens == {"<unk>": 0}
 
 
 def test_tokens_that_decoding_skips_write_nothing() -> None:

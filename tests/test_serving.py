@@ -268,5 +268,5 @@ def test_a_copy_of_a_matcher_moves_alone_and_none_is_pickled() -> None:
     for copied in (copy.copy(matcher), copy.deepcopy(matcher), matcher.copy()):
         assert copied.accept(iter([0, 3]))
         assert (copied.num_tokens, matcher.num_tokens, copied.automaton) == (3, 1, matcher.automaton)
-    with pytest.raises(TypeError, match="a matcher is not pickled: pickle its automaton and its tokens"):
+    with pytest.raises(TypeError, match="a matcher cannot be pickled: pickle the automaton and the token ids"):
         pickle.dumps(matcher)

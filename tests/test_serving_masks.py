@@ -7,7 +7,8 @@ import random
 import pytest
 import torch
 
-from serving.packed_masks import all_allowed, apply_, set_tokens
+from serving.packed_masks import all_allowed, apply_
+from tokenfst.packed_words import set_tokens
 
 NEVER = float("-inf")
 
@@ -16,7 +17,7 @@ def masks_of(rows: list[set[int]], width: int) -> torch.Tensor:
     masks = all_allowed(len(rows), width)
     masks.zero_()
     for row, tokens in enumerate(rows):
-        set_tokens(masks, row, tokens, allowed=True)
+        set_tokens(masks[row].numpy(), tokens, allowed=True)
     return masks
 
 
@@ -82,8 +83,8 @@ def test_allowed_tokens_come_back_where_none_is_left() -> None:
 
 def test_tokens_of_a_row() -> None:
     masks = all_allowed(2, 96)
-    set_tokens(masks, 1, [0, 31, 32, 95, 95], allowed=False)
+    set_tokens(masks[1].numpy(), [0, 31, 32, 95, 95], allowed=False)
     assert (masks[0] == -1).all()
     assert [int(word) & 0xFFFFFFFF for word in masks[1]] == [0x7FFFFFFE, 0xFFFFFFFE, 0x7FFFFFFF]
-    set_tokens(masks, 1, [31, 0], allowed=True)
+    set_tokens(masks[1].numpy(), [31, 0], allowed=True)
     assert [int(word) & 0xFFFFFFFF for word in masks[1]] == [0xFFFFFFFF, 0xFFFFFFFE, 0x7FFFFFFF]

@@ -203,14 +203,14 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
-        bound = self.core.min_tokens(state)
+        bound = super().min_tokens(state)
         tables = self._tables()
         counterpart = None if tables is None else self._counterpart(state, tables)
         return bound if tables is None or counterpart is None else tables.min_tokens(counterpart)
 
     def fits(self, state: State, remaining: int) -> bool:
         """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
-        return self.core.min_tokens(state) <= remaining or self.min_tokens(state) <= remaining
+        return super().min_tokens(state) <= remaining or self.min_tokens(state) <= remaining
 
     def _fill_within(self, state: State, out: npt.NDArray[np.int32], remaining: int) -> None:
         if not self.core.fill_within(state, out, core_budget(remaining)):

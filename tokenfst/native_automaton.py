@@ -76,7 +76,10 @@ class NativeTokenAutomaton(TokenAutomaton):
 
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
-        return self.core.min_tokens(state)
+        try:
+            return self.core.min_tokens(state)
+        except TypeError as error:
+            raise self._refused(state, error) from None
 
     def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""

@@ -29,11 +29,12 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from automata.copying import Shared
 from automata.drawing import Drawing, shown
 from automata.errors import AutomatonFileError, FstError, LimitExceeded, TokenNotAllowed
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
@@ -59,10 +60,11 @@ class Source(NamedTuple):
     tokenization: Literal["any", "canonical"]
 
 
-class TokenAutomaton(ABC):
+class TokenAutomaton(Shared, ABC):
     """An exact automaton over the tokens of a vocabulary.
 
-    `tokenfst.compile` and `tokenfst.load_automaton` return one. Threads may share it.
+    `tokenfst.compile` and `tokenfst.load_automaton` return one. It never changes: threads may share it, and copies of
+    what holds it do.
 
     >>> import tokenfst
     >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -95,13 +97,6 @@ class TokenAutomaton(ABC):
     _restored: ClassVar[Callable[[Saved, Vocabulary], TokenAutomaton]]
     # Why there is no acceptor of an automaton of this kind, for an error.
     _no_fst: ClassVar[str] = "has no acceptor over tokens"
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return the automaton itself, which never changes; engines copy the requests that hold it."""
-        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the tables of the complete automaton, as a file contains them, and the vocabulary.

@@ -149,7 +149,9 @@ class Call(_OfName):
     __slots__ = ()
 
 
-class _OfParts(Expr):
+class OfParts(Expr):
+    """A node with any number of parts."""
+
     __slots__ = ("parts",)
     __match_args__ = ("parts",)
     parts: tuple[Expr, ...]
@@ -162,13 +164,13 @@ class _OfParts(Expr):
         return self.parts
 
 
-class Concatenation(_OfParts):
+class Concatenation(OfParts):
     """One part after the other."""
 
     __slots__ = ()
 
 
-class Alternation(_OfParts):
+class Alternation(OfParts):
     """Any one of the parts."""
 
     __slots__ = ()

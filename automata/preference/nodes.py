@@ -15,23 +15,15 @@ from __future__ import annotations
 
 from automata import expressions as ex
 from automata.expressions import Alternation, Concatenation, Expr, Lookahead, Lookbehind, Repetition
+from automata.expressions.nodes import OfParts
 
 _set = object.__setattr__
 
 
-class Choice(Expr):
+class Choice(OfParts):
     """Any one of the parts; earlier ones are preferred."""
 
-    __slots__ = ("parts",)
-    __match_args__ = ("parts",)
-    parts: tuple[Expr, ...]
-
-    def __init__(self, parts: tuple[Expr, ...]) -> None:
-        _set(self, "parts", parts)
-        _set(self, "size", sum([part.size for part in parts]))
-
-    def operands(self) -> tuple[Expr, ...]:
-        return self.parts
+    __slots__ = ()
 
 
 class Loop(Expr):

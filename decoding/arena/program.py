@@ -348,6 +348,6 @@ class Tables:
 
 
 def rounded(logits: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return logits in another floating type. Finite ones stay finite: a cost beyond float16 does not forbid a token."""
+    """Return logits in another floating type. Finite ones stay finite: no cost forbids a token, not even in float16."""
     most = torch.finfo(dtype).max
     return torch.where(logits.isfinite(), logits.clamp(-most, most), logits).to(dtype)

@@ -124,8 +124,9 @@ class BackgroundCompiler(NotCopied):
         """Make a compiler.
 
         Args:
-            max_bytes: the memory that all cached automata may take, with the texts of their constraints. Automata that
-                are in use elsewhere stay in memory when the cache drops them.
+            max_bytes: the memory that all cached automata may take, with the texts of their constraints. Automata grow
+                while they are used, and are measured again when one is added and now and then; in between they may take
+                more. Automata that are in use elsewhere stay in memory when the cache drops them.
             threads: the number of compilations that run at a time in each turn; others wait in the order of their
                 requests.
             limits: the limits of each compilation.

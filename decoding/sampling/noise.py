@@ -60,10 +60,6 @@ class Noise:
         chosen = [_drawn_seed() if seed is None else _signed(index(seed)) for seed in seeds]
         return Noise(sent(torch.tensor(chosen, dtype=torch.int64), device))
 
-    def select(self, rows: Tensor) -> Noise:
-        """Return the noise of the sequences with the given indices, `[R]` int64."""
-        return Noise(self.seeds.index_select(0, rows))
-
     def uniform(self, step: Tensor | int, stream: int = 0) -> Tensor:
         """Return one number for each sequence, `[B]` float32, above 0 and below 1.
 

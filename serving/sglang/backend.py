@@ -39,12 +39,13 @@ from decoding.compiling import BackgroundCompiler
 from serving.json_texts import Blanks, blanks_like, blanks_up_to
 from serving.lru_cache import ENTRY_BYTES, LruCache
 from serving.matcher import Matcher
-from serving.packed_masks import all_allowed, set_tokens
+from serving.packed_masks import all_allowed
 from serving.settings import Settings, settings_from_environment
 from serving.sglang.grammar import Grammar
 from serving.specifications import REFUSED, Kind, constraint_of, framed, refusal
 from serving.stoppable import StoppableThreads, result_of
 from tokenfst.loaders import from_transformers
+from tokenfst.packed_words import set_tokens
 from tokenfst.vocabulary import NotBPE, Vocabulary
 
 # SGLang's name for any JSON.
@@ -153,7 +154,7 @@ class Backend(BaseGrammarBackend):
         token_ids = [token for token in token_ids if 0 <= token < 32 * vocab_mask.shape[1]]
         if reset_vocab_mask:
             vocab_mask[batch_idx].fill_(0 if is_allowed else -1)
-        set_tokens(vocab_mask, batch_idx, token_ids, allowed=is_allowed)
+        set_tokens(vocab_mask[batch_idx].numpy(), token_ids, allowed=is_allowed)
 
     # Frames of messages
 

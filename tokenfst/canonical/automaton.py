@@ -34,8 +34,6 @@ KIND = "canonical"
 MAX_CACHED_MASKS = 1024
 # The two targets of an edge: for tokens that begin a new piece, and for all tokens.
 APART, ANY = 0, 1
-# The number of remaining tokens if no end can be reached.
-NO_END = np.iinfo(np.int32).max
 
 
 class TextStates(NamedTuple):
@@ -45,7 +43,7 @@ class TextStates(NamedTuple):
         offsets: `[S + 1]` int32, the index of the first edge of each text state.
         number: `[E]` int32, the class of each edge, ascending within a text state.
         targets: `[2, E]` int32, the text states that an edge leads to, by `APART` and `ANY`, or -1.
-        least: `[2, E]` int32, the least number of tokens after the edge; `NO_END` where there is no target.
+        least: `[2, E]` int32, the least number of tokens after the edge; the largest int32 where there is no target.
         final: `[S]` bool, whether the text may end.
     """
 

@@ -39,8 +39,6 @@ from tokenfst.vocabulary import Vocabulary
 
 # The kind of automaton in the header of a file.
 KIND = "counted"
-# The distance if no end can be reached.
-NO_END = np.iinfo(np.int32).max
 
 
 class DistanceRuns(NamedTuple):
@@ -49,7 +47,7 @@ class DistanceRuns(NamedTuple):
     Attributes:
         key: `[N]` int64, ascending: control state x (R + 1) + the least count of the run. The first run of each control
             state begins with count 0.
-        value: `[N]` int32, the distance of the run, `NO_END` if no end can be reached.
+        value: `[N]` int32, the distance of the run; the largest int32 if no end can be reached.
     """
 
     key: npt.NDArray[np.int64]

@@ -93,8 +93,9 @@ def from_transformers(
     >>> vocabulary.tokens
     (b'a', b'b', b'ab', b'')
 
-    Special tokens (those that `skip_special_tokens` skips) and the unknown token write nothing. Other added tokens
-    write their text. `text_start` describes what `decode` does after it has skipped special tokens.
+    Special tokens and the unknown token write nothing. Other added tokens write their text. `text_start` describes what
+    `decode` does after it has skipped special tokens. (`tokenizers` does not skip a special token whose text the
+    normalizer changes; here it writes nothing all the same.)
 
     `clean_up_tokenization_spaces` is not modelled: with it, `tokenizer.decode` rewrites the finished text, and serving
     engines have it off. A tokenizer that has it on is read with a warning.
@@ -278,7 +279,7 @@ def _byte_level(piece: str) -> bytes:
 def _pieces(definition: Json, backend: Tokenizer) -> tuple[dict[int, str], dict[str, int]]:
     """Return the pieces that write text, by id, and the ids of tokens that do not, by name."""
     pieces, unknown = _model_pieces(definition["model"])
-    silent = {piece: token for token, piece in pieces.items() if piece == unknown}
+    silent = {pieces[unknown]: unknown} if unknown in pieces else {}
     for added in definition["added_tokens"]:
         # A special token that is added again as an ordinary one is still skipped, but its definition does not show it.
         if added["special"] or _is_skipped(added["id"], backend):
@@ -297,12 +298,11 @@ def _is_skipped(token: int, backend: Tokenizer) -> bool:
     return backend.decode([token], skip_special_tokens=True) == "" != backend.decode([token], skip_special_tokens=False)
 
 
-def _model_pieces(model: Json) -> tuple[dict[int, str], str | None]:
-    """Return all pieces of a model, by id, and the piece for unknown text; None if there is no such piece."""
+def _model_pieces(model: Json) -> tuple[dict[int, str], int | None]:
+    """Return all pieces of a model, by id, and the id of the piece for unknown text; None if there is no such piece."""
     if model["type"] != "Unigram":
-        return {token: piece for piece, token in model["vocab"].items()}, model.get("unk_token")
-    pieces = dict(enumerate(piece for piece, _ in model["vocab"]))
-    return pieces, None if model["unk_id"] is None else pieces[model["unk_id"]]
+        return {token: piece for piece, token in model["vocab"].items()}, model["vocab"].get(model.get("unk_token"))
+    return dict(enumerate(piece for piece, _ in model["vocab"])), model["unk_id"]
 
 
 def _own_eos(tokenizer: object) -> tuple[int, ...]:

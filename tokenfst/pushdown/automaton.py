@@ -47,7 +47,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         start: the state before the first token.
         at_text_start: whether the tokens begin a text, and do not continue one (`tokenfst.compile`).
         max_depth: the greatest number of symbols on the stack, None for no limit. Tokens after which the text could not
-            be completed within it are not allowed.
+            be completed within it are not allowed; `min_tokens` ignores it.
         lacks_bytes: whether the grammar reads a byte for which there is no token of this byte alone. The height that a
             stack needs is then unknown, because it is determined byte by byte.
         core: the automaton of the native core.
@@ -161,12 +161,6 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     def end_state(self) -> PushdownState:
         """The state after an end token."""
         return self.core.end_state
-
-    # Steps
-
-    def min_tokens(self, state: State) -> int:
-        """Return the least number of tokens to the end, ignoring `max_depth`; see `TokenAutomaton.min_tokens`."""
-        return self.core.min_tokens(state)
 
     # Whole tables
 

@@ -18,11 +18,12 @@ from functools import cached_property, partial
 from itertools import islice
 from operator import index
 from types import MappingProxyType, NoneType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from automata.arrays import BoolArray, IntArray
+from automata.copying import Shared
 from automata.drawing import shown
 from automata.errors import VocabularyError
 from automata.label_bytes import MARKER, MAX_NUMBERS, label_bytes
@@ -38,7 +39,7 @@ _MAX_NAMED = 40
 _MAX_LOOKED_AT = 100_000
 
 
-class Vocabulary:
+class Vocabulary(Shared):
     """The tokens of a model; immutable, safe to share between threads.
 
     A vocabulary is equal only to itself. To find out whether two have the same automata, compare `digest` and, for
@@ -137,13 +138,6 @@ class Vocabulary:
             return VocabularyTries(self.tokens, np.array(self.eos_ids, np.int32))
         except TypeError:
             raise not_bytes(self.tokens) from None
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return the vocabulary itself, which never changes."""
-        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the arguments of the constructor; unpickling sorts the tokens into tries again."""
