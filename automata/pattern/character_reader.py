@@ -198,6 +198,15 @@ class CharacterReader:
         self.position += 1
         negated = self.pattern.startswith("^", self.position)
         self.position += negated
+        ranges = self.set_members(start, flags)
+        end, self.position = self.position, start
+        result = self.characters(ranges, flags, negated)
+        self.sets[self.pattern[start:end]] = result
+        self.position = end
+        return result
+
+    def set_members(self, start: int, flags: Flags) -> Ranges:
+        """Read the members of the set that begins at `start`, and its bracket."""
         # Classes are not folded: they hold the other cases of their characters already.
         folded: list[tuple[int, int]] = []
         classes: list[tuple[int, int]] = []
@@ -221,12 +230,7 @@ class CharacterReader:
         self.position += 1
         if flags.ignore_case:
             folded = [*self.other_cases(rg.normalize(folded), flags)]
-        ranges = rg.normalize([*folded, *classes])
-        end, self.position = self.position, start
-        result = self.characters(ranges, flags, negated)
-        self.sets[self.pattern[start:end]] = result
-        self.position = end
-        return result
+        return rg.normalize([*folded, *classes])
 
     def set_member(self, flags: Flags) -> int | Ranges:
         """Read a member of a set: one character's code point, or the ranges of a class."""

@@ -11,7 +11,7 @@ arcs. Numbers are int64 as long as no sum can overflow, and Python's unbounded i
 A uniform random text is the text of a uniform random number; no probability is ever computed.
 
 Rejected: floating-point weights (not uniform, and they overflow at 300 bytes); a matrix power (it is dense: cubic in
-the number of states, while lengths in practice are some hundreds).
+the number of states, while lengths in practice are a few hundred).
 """
 
 from __future__ import annotations

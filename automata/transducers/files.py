@@ -7,9 +7,9 @@ OpenFst trusts the counts in a file: where one is damaged, OpenFst ends the proc
 that bytes are missing. So counts and lengths are compared with the size of the file first. Once the FST has been read,
 `openfst.check_targets` compares the targets of its arcs with its number of states.
 
-The states of `vector` and `const` are counted one by one. OpenFst has a dozen other types, rarely kept in files, of
-which only the header and the tables of symbols are checked; in a FAR, where such a file would end the process, they are
-refused.
+The states of `vector` and `const` are counted one by one. Of OpenFst's other types, which are rarely stored in files,
+only the header and the tables of symbols are checked. In a FAR they are refused, because a damaged one would end the
+process.
 
 The forms are those of OpenFst 1.8: `FstHeader::Read` in `fst.h`, `SymbolTableImpl::Read`, `VectorFst` and `ConstFst`,
 and `sttable.h` and `stlist.h` among the extensions for FARs. Numbers are little-endian.

@@ -253,44 +253,48 @@ class BackgroundCompiler(NotCopied):
         return request
 
     def _run(self, job: _Job, turn: int, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> None:
-        automaton, error = None, None
+        kept, error = None, None
         try:
             # The automaton keeps the limits that it is compiled with, for its tables; a turn only ends the work.
             with Work(self._turns[turn], job.cancellation).current():
                 automaton = tokenfst.compile(constraint, vocabulary, limits=self._limits, **options)
             kept = _Kept(automaton, text_bytes(constraint))
-            size = kept.nbytes
         except BaseException as raised:  # whatever it is, the waiting requests raise it
             error = raised
-        timed_out = isinstance(error, LimitExceeded) and error.limit == "seconds"
+        if isinstance(error, LimitExceeded) and error.limit == "seconds" and turn + 1 < len(self._turns):
+            try:
+                with self._lock:
+                    if not self._closed:
+                        self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
+                        return
+            except RuntimeError as raised:  # the interpreter ends
+                error = raised
+        self._settle(job, kept, error)
+
+    def _settle(self, job: _Job, kept: _Kept | None, error: BaseException | None) -> None:
+        """Hand the result of a job to its requests, and keep it."""
         requests = list[Compiling]()
         try:
             with self._lock:
-                if timed_out and turn + 1 < len(self._turns) and not self._closed:
-                    try:
-                        self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
-                        return
-                    except RuntimeError as raised:  # the interpreter ends
-                        error = raised
                 if self._under_way.get(job.key) is job:
                     del self._under_way[job.key]
                 requests, job.waiting = job.waiting, []
-                if automaton is not None and error is None and not self._closed:
-                    self._keep(job.key, kept, size)
+                if kept is not None and not self._closed:
+                    self._keep(job.key, kept)
         finally:
             for request in requests:
-                request.settle(automaton, error)
+                request.settle(kept and kept.automaton, error)
         with self._lock:
-            if self._complete and automaton is not None and error is None and not self._closed:
-                self._threads[-1].submit(self._make_tables, automaton)
+            if self._complete and kept is not None and not self._closed:
+                self._threads[-1].submit(self._make_tables, kept.automaton)
 
     def _make_tables(self, automaton: TokenAutomaton) -> None:
         with suppress(LimitExceeded, Cancelled):
             automaton.complete(limits=self._limits, cancellation=self._completing)
 
-    def _keep(self, key: Hashable, kept: _Kept, size: int) -> None:
+    def _keep(self, key: Hashable, kept: _Kept) -> None:
         """Put an automaton into the cache unless it is too large, and drop what no longer fits; under the lock."""
-        if size > self.max_bytes:
+        if kept.nbytes > self.max_bytes:
             return
         self._kept[key] = kept
         self._kept.move_to_end(key)

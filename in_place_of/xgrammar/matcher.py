@@ -27,7 +27,7 @@ class GrammarMatcher:
 
     get_captures = Absent("constraints with `parse` give the values of their parts")
     traverse_draft_tree = Absent(
-        "serving.matcher.Matcher tries tokens with `validate`, and its `copy` goes its own way"
+        "serving.matcher.Matcher tries tokens with `validate`, and its `copy` is independent of it"
     )
 
     def __init__(
