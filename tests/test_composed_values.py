@@ -224,7 +224,7 @@ def test_a_token_whose_name_begins_with_a_marker_is_a_token() -> None:
 
 
 def test_parts_that_no_deterministic_automaton_reads_alone() -> None:
-    """They are read side by side within a whole that does so, or that is deterministic all the same."""
+    """They are read side by side, as within a whole that does so or is deterministic all the same."""
     rules = r"""
         root ::= x | y
         x ::= "a" x "b" | "ab"
@@ -233,7 +233,8 @@ def test_parts_that_no_deterministic_automaton_reads_alone() -> None:
     ambiguous = constraints.grammar(rules, syntax="gbnf")
     parallel = dataclasses.replace(ambiguous, ambiguity="parallel")
     with pytest.raises(NondeterministicGrammar):
-        sequence(ambiguous).parse("ab")
+        sequence(ambiguous).to_automaton()
+    assert sequence(ambiguous).parse("aabbbb") == ("aabbbb",)
     made = sequence(parallel, ";", optional(ambiguous), ";", ambiguous | optional("c"))
     assert made.parse("aabb;abb;ab") == ("aabb", ";", "abb", ";", "ab")
     assert made.parse("ab;;c") == ("ab", ";", None, ";", "c")
@@ -273,6 +274,8 @@ def test_assertions_of_parts_see_nothing_around_them() -> None:
 def test_parts_without_a_text() -> None:
     never = sequence("a", "b(?!c)c")
     with pytest.raises(EmptyLanguage):
+        never.to_automaton()
+    with pytest.raises(TextNotAllowed):
         never.parse("a")
     assert (never | integer()).parse("12") == 12
     assert (integer() | never).parse("12") == 12
@@ -353,3 +356,51 @@ def test_texts_of_what_is_composed_too_deeply_are_not_read() -> None:
 def test_bounds_of_parts_are_named(bounds: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         triggered({"<a>": "b"}, **bounds)
+
+
+TREE = constraints.json_schema(
+    {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}, "additionalProperties": False}
+)
+OPEN = constraints.json_schema({"type": "object"})
+
+
+@pytest.mark.parametrize("schema", [TREE, OPEN], ids=["recursive", "open"])
+@pytest.mark.parametrize(
+    ("made", "text", "value"),
+    [
+        (lambda schema: triggered({token("<d>"): (schema, token("</d>"))}), "Hi<d>{}</d>", ("Hi", Marked("<d>", {}))),
+        (lambda schema: triggered({token("<d>"): (schema, token("</d>"))}), "Hi<d>{", ("Hi<d>{",)),
+        (lambda schema: after(token("<d>"), schema), "Hi<d>{}", ("Hi", {})),
+        (lambda schema: after(token("<d>"), schema), "<d>{<d>{}", ("<d>{", {})),
+    ],
+)
+def test_free_text_may_hold_the_name_of_a_token_before_a_schema(
+    made: Callable[[Parsed[Any]], Parsed[Any]], text: str, value: object, schema: Parsed[Any]
+) -> None:
+    constraint = made(schema)
+    vocabulary = tokenfst.Vocabulary([*SPELL.tokens, b"", b""], eos_ids=[256], special_tokens={"<d>": 257, "</d>": 258})
+    tokenfst.compile(constraint, vocabulary)
+    assert constraint.parse(text) == value
+
+
+def test_the_first_token_is_a_marker_whichever_is_listed_first() -> None:
+    markers = {token("<d>"): (integer(1, 9), token("</d>")), token("<n>"): (integer(10, 99), token("</n>"))}
+    listed = list(markers.items())
+    text = "a<n>50</n> on <d>5</d>"
+    for each in (listed, listed[::-1]):
+        assert triggered(dict(each)).parse(text) == ("a", Marked("<n>", 50), " on ", Marked("<d>", 5))
+    # A text that begins the name of a token is not the marker where the token may be.
+    texts = {"<": integer(1, 9), token("<n>"): integer(10, 99)}
+    assert triggered(texts).parse("a<n>50") == ("a", Marked("<n>", 50))
+    assert triggered(texts).parse("a<5<n>50") == ("a", Marked("<", 5), Marked("<n>", 50))
+
+
+def test_parts_that_begin_alike_can_be_read() -> None:
+    nested = constraints.json_schema(
+        {"anyOf": [{"const": 1}, {"type": "array", "items": {"$ref": "#"}, "maxItems": 1}]}
+    )
+    constraint = sequence(triggered({"b": nested}), "b+", nested)
+    automaton = tokenfst.compile(constraint, ALL_BYTES)
+    for text, value in (("b1", ((), "b", 1)), ("b1b[1]", ((Marked("b", 1),), "b", [1]))):
+        assert automaton.accepts(text.encode())
+        assert constraint.parse(text) == value

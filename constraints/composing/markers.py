@@ -239,8 +239,10 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     before = [_reader(switch.before) for switch in switches]
     ends = [_reader(switch.end) for switch in switches]
     last, done = _reader(rest), (-1, 0)
-    # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token.
-    order = sorted(range(len(switches)), key=lambda number: not _begins_with_token(switches[number]))
+    # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token. So
+    # the first one of the tokens comes before the first one of the texts.
+    races = [0 if _begins_with_token(switch) else 1 for switch in switches]
+    order = sorted(range(len(switches)), key=races.__getitem__)
 
     def edges(node: Node) -> list[Edge]:
         count, place = node
@@ -248,7 +250,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
             return []
         if place == 0:
             found = [
-                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), is_shortest_first=True)
+                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), races[number])
                 for number in order
                 if at_most is None or count < at_most
             ]
@@ -256,8 +258,8 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
         number = (place - 1) // 2
         switch = switches[number]
         if place % 2:
-            has_end = not ex.is_epsilon(switch.end)
-            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), is_shortest_first=has_end)]
+            race = None if ex.is_epsilon(switch.end) else 0
+            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), race)]
         following = count + 1 if at_most is not None else min(count + 1, at_least)
         return [Edge(ends[number], (following, 0), lambda _: ())]
 
@@ -284,7 +286,7 @@ def _nonempty(text: str) -> tuple[str, ...]:
 
 
 def _values(inner: Parsed[Any], switch: Switch) -> Callable[[str], Iterable[Any]]:
-    return lambda text: switch.value(inner.as_part.parse(text))
+    return lambda text: switch.value(inner.parse(text))
 
 
 def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:

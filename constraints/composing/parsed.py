@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -28,7 +29,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.texts import bytes_or_none
-from automata.visibly_pushdown.compile import check_start
+from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
 from constraints.composing.ends import Readable, has_text, readable
 from constraints.composing.language import calls_grammar, part_grammar, part_rules, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
@@ -107,11 +108,6 @@ class Parsed(ABC, Generic[T_co]):
         """The automaton of the texts, with each token read as its name; made on first use."""
         return self.to_automaton()
 
-    @property
-    def as_part(self) -> Parsed[T_co]:
-        """The constraint to use when this one is a part of a composed constraint."""
-        return self
-
     def allows(self, text: str) -> bool:
         """Return whether `readable` accepts a text."""
         return is_text(text) and has_text(self.readable, text.encode())
@@ -189,52 +185,31 @@ class Composed(Parsed[T_co]):
     def readable(self) -> Readable:
         """The automaton of the texts, with each token written as its name.
 
-        With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them.
+        With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them. It
+        accepts nothing if there is no text, since other parts of a larger constraint may have some.
         """
-        if calls_grammar(self._part):
-            return self.to_automaton()
         try:
+            if calls_grammar(self._part):
+                return self.to_automaton()
             return readable(part_rules(tokens_by_name(self._part)))
-        except NondeterministicGrammar as error:
-            raise _begin_alike(error) from error
-
-    @cached_property
-    def as_part(self) -> Parsed[T_co]:
-        """The constraint to use when this one is a part of a composed constraint.
-
-        The whole may be valid even if this one is refused alone.
-        This one may be empty while other alternatives have texts. Or it may be nondeterministic while the whole is
-        "parallel" or deterministic; then its derivations are followed side by side.
-        """
-        automaton: ByteAutomaton | PushdownAutomaton
-        try:
-            _ = self.readable
         except EmptyLanguage:
-            automaton = compile_expr(EMPTY)
-        except NondeterministicGrammar:
-            grammar = part_grammar(self._part, parallel=True)
-            automaton = compile_grammar(grammar, work=current_work())
-        else:
-            return self
-        return _Within(self._part, self._read, automaton)
+            return compile_expr(EMPTY)
+        except NondeterministicGrammar as error:
+            return self._read_side_by_side(error)
 
+    def _read_side_by_side(self, error: NondeterministicGrammar) -> Readable:
+        """Return an automaton of the texts that follows several derivations at once.
 
-class _Within(Composed[T_co]):
-    """A composed constraint that is refused alone, but reads its texts within another one."""
-
-    def __init__(self, part: Part, read: Callable[[str], T_co], automaton: ByteAutomaton | PushdownAutomaton) -> None:
-        """Initialize as `Composed`, with the automaton of the texts, which reads each token as its name."""
-        super().__init__(part, read)
-        self._automaton = automaton
-
-    def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton that was given."""
-        return self._automaton
-
-    @property
-    def readable(self) -> Readable:
-        """The automaton of the texts."""
-        return self._automaton
+        A constraint that is refused for that alone may be part of one that is "parallel" or deterministic. Where only
+        free text that may hold the name of a token is to blame, tokens that stay tokens are enough.
+        """
+        if not calls_grammar(self._part):
+            rules = part_rules(self._part)
+            if isinstance(rules, UniqueArrays):
+                raise _begin_alike(error) from error
+            with suppress(NondeterministicGrammar):
+                return compile_visibly_pushdown(rules, work=current_work())
+        return compile_grammar(part_grammar(self._part, parallel=True), work=current_work())
 
 
 class _ByRules(ByRules, Composed[T_co]):
@@ -333,7 +308,7 @@ def first_value(alternatives: list[Parsed[Any]], text: str) -> Any:
     refused = TextNotAllowed("the constraint does not allow the text", text)
     for each in alternatives:
         try:
-            return each.as_part.parse(text)
+            return each.parse(text)
         except TextNotAllowed as error:
             refused = error
     raise refused

@@ -2,13 +2,17 @@
 
 The possible orders of parts form a graph, in which each edge reads a text of one constraint. `segmented` finds a path
 from the start to the end that reads the whole text. If there are several paths, it takes the one whose first edge comes
-first; if the edges are equal, the one whose text is the longest, or the shortest if the edge says so; and so on for the
-rest of the path. Each pair of a node and an offset in the text is visited once.
+first; if the edges are equal, the one whose text is the longest; and so on for the rest of the path. Adjacent edges
+that race are compared by their texts instead: the shortest one comes first. Each pair of a node and an offset in the
+text is visited once.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeAlias
 
 from constraints.composing.ends import ends
@@ -24,13 +28,17 @@ class Edge(NamedTuple):
         constraint: the constraint whose text the edge reads.
         target: the node after the edge.
         value: returns the pieces for the text of the edge.
-        is_shortest_first: whether the shortest text is tried first, instead of the longest.
+        race: the number of the race that the edge takes part in, None if it takes part in none.
     """
 
     constraint: Parsed[object]
     target: Node
     value: Callable[[str], Iterable[object]]
-    is_shortest_first: bool = False
+    race: int | None = None
+
+
+# An edge, and where its text begins and ends.
+_Move: TypeAlias = tuple[Edge, int, int]
 
 
 class Segment(NamedTuple):
@@ -55,15 +63,20 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     """
     written = text.encode()
 
-    def moves(node: Node, begin: int) -> Iterator[tuple[Edge, int, int]]:
-        for edge in edges(node):
-            places = ends(edge.constraint.as_part.readable, written, begin)
-            # The shortest text is found without reading on.
-            for at in places if edge.is_shortest_first else reversed(list(places)):
-                if _is_boundary(written, at):
-                    yield edge, begin, at
+    def places(edge: Edge, begin: int) -> Iterator[_Move]:
+        for at in ends(edge.constraint.readable, written, begin):
+            if _is_boundary(written, at):
+                yield edge, begin, at
 
-    path: list[tuple[Edge, int, int]] = []
+    def moves(node: Node, begin: int) -> Iterator[_Move]:
+        for race, group in groupby(edges(node), key=attrgetter("race")):
+            found = [places(edge, begin) for edge in group]
+            if race is None:
+                yield from (move for each in found for move in reversed(list(each)))
+            else:  # the shortest text is found without reading further
+                yield from heapq.merge(*found, key=itemgetter(2))
+
+    path: list[_Move] = []
     seen = {(start, 0)}
     stack = [moves(start, 0)]
     if (start, 0) == (end, len(written)):

@@ -54,7 +54,7 @@ def values(parts: list[Parsed[Any]], text: str) -> tuple[Any, ...]:
 
 
 def _parse(part: Parsed[Any]) -> Callable[[str], tuple[Any]]:
-    return lambda text: (part.as_part.parse(text),)
+    return lambda text: (part.parse(text),)
 
 
 @overload
@@ -85,4 +85,4 @@ def optional(constraint: Composable) -> Composed[Any]:
 
 
 def _value_or_none(constraint: Parsed[T], text: str) -> T | None:
-    return constraint.as_part.parse(text) if text or constraint.as_part.allows(text) else None
+    return constraint.parse(text) if text or constraint.allows(text) else None

@@ -93,16 +93,18 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
         """Yield the calls in a text of the constraint."""
         wire = WIRES[self.format]
         names = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
-        first = "(?=<)" if wire.tags else '(?=[{"])'
-        begins = re.compile(f"{self._regex(wire.name)}({names}){self._regex(wire.arguments)}{first}")
         end = (BREAK if wire.tags else "") + self._regex(wire.end)
-        between = re.compile(end + self._regex(wire.between))
-        ends = re.compile(end + self._regex(wire.after) + "$")
+        between, ends = re.compile(end + self._regex(wire.between)), re.compile(end + self._regex(wire.after) + "$")
+        name = self._regex(wire.name)
+        # Without arguments and without its markers, a call ends with its name.
+        first = f"(?:<|{between.pattern}{name}(?:{names})|{ends.pattern})" if wire.tags else '[{"]'
+        begins = re.compile(f"{name}({names}){self._regex(wire.arguments)}(?={first})")
         at = _end(re.compile(self._regex(wire.before)).match(text))
         while True:
             found = begins.match(text, at)
-            at = _end(found)
-            assert found is not None
+            if found is None:
+                raise ValueError("without markers, the names of these calls run into each other")
+            at = found.end()
             tool = self._by_name[found[1]]
             arguments, at = self._json(tool, text, at)
             yield ToolCall(tool.name, tool.arguments.value(arguments))

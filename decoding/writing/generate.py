@@ -292,6 +292,8 @@ def _check_settings(temperature: float, seed: int | Sequence[int] | None, option
     for name in _OWN:
         if name in options:
             raise ValueError(f"{name} is set by `generate` itself")
+    if options.get("token_healing"):
+        raise ValueError("`token_healing` changes the prompt and ignores the constraint: `decoding.heal` does neither")
     if options.get("max_length") is not None:
         raise ValueError("max_length counts the prompt, too: `max_new_tokens` is the limit of each text")
     if "assistant_tokenizer" in options:

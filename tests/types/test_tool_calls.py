@@ -377,3 +377,25 @@ def test_over_the_tokens_of_a_real_model() -> None:
         written = tokenizer.encode(call, bos=False, eos=False)
         assert automaton.accepts([marker, *written]) == allowed
         assert not automaton.accepts(written)
+
+
+def test_calls_without_arguments_and_markers() -> None:
+    """In GLM's format such a call is its name alone, once special tokens are skipped."""
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    one = {"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"], "additionalProperties": False}
+    made = tool_calls([("a", nothing), ("ab", one), ("b", one)], format="glm", markers="tokens", parallel=True)
+    arguments = "<arg_key>s</arg_key><arg_value>x</arg_value>"
+    a, b, ab = ToolCall("a", {}), ToolCall("b", {"s": "x"}), ToolCall("ab", {"s": "x"})
+    written = {
+        "a": (a,),
+        "a\n": (a,),
+        "aa": (a, a),
+        f"aab{arguments}a": (a, ab, a),
+        f"ab{arguments}": (ab,),
+        f"a<tool_call>b{arguments}": (a, b),
+        f"<tool_call>a</tool_call><tool_call>b{arguments}</tool_call>": (a, b),
+    }
+    for text, calls in written.items():
+        assert made.parse(text) == calls
+    with pytest.raises(TextNotAllowed):
+        made.parse("ab")

@@ -33,6 +33,8 @@ _KANA_AND_HAN: Ranges = ((0x3007, 0x3007), (0x3041, 0x3096), (0x30A1, 0x30FA), (
 # The blocks whose small letters are taken: Latin (three blocks) and Cyrillic (two).
 _SMALL_LETTERS = ((0xDF, 0x17F), (0x1E00, 0x1EFF), (0x430, 0x52F))
 _GREEK_BLOCK = (0x370, 0x3FF)
+# Letters of that block that are of another script.
+_COPTIC: Ranges = ((0x3E2, 0x3EF),)
 # Small letters that RFC 5892, section 2.6, takes although another rule would not.
 _TAKEN = ((0xDF, 0xDF), (0x3C2, 0x3C2))
 # Other letters and digits written from left to right, and signs, which begin no label.
@@ -93,10 +95,10 @@ def _left_to_right() -> Expr:
     In context: a middle dot between two letters l, a Greek numeral sign before a Greek letter, joiners after a virama,
     and a Katakana middle dot where there is Kana or Han.
     """
-    greek = ex.char_set(*_small_letters(*_GREEK_BLOCK))
+    greek = _small_letters(*_GREEK_BLOCK)
     letters = [part for block in _SMALL_LETTERS for part in _small_letters(*block)]
-    plain = ex.char_set((0x30, 0x39), (0x61, 0x7A), "-", *_EXTENDED_DIGITS, *letters, *_LEFT_TO_RIGHT) | greek
-    catalan, numeral = "l" + parse("(?:\u00b7l)+"), "\u0375" + greek
+    plain = ex.char_set((0x30, 0x39), (0x61, 0x7A), "-", *_EXTENDED_DIGITS, *letters, *greek, *_LEFT_TO_RIGHT)
+    catalan, numeral = "l" + parse("(?:\u00b7l)+"), "\u0375" + ex.char_set(*rg.subtract(greek, _COPTIC))
     begins = plain | catalan | numeral
     unit = begins | ex.char_set(*_SIGNS) | _VIRAMA + _JOINERS.optional()
     dotted = ex.alternation(begins, "\u30fb") + (unit | "\u30fb").star()

@@ -2,11 +2,12 @@
 
 What the automaton leaves out, so that it is small and accepts nothing that is invalid:
 
-    groups          nested more than `DEPTH` deep; look-around inside of groups; more than one group with a name
+    groups          nested more than `DEPTH` deep; look-around inside of groups; more than one group with a name, and
+                    names with characters outside of ASCII or escapes
     references      to groups, by number and by name: whether there is such a group would have to be remembered
     bounds          `{n,m}` where n has two digits and m has no more, or n has more than two
     ranges in sets  except those of digits, those of letters that begin with a or A, and those from a space or `!` to
-                    `~`: the beginning of a range must be remembered, in some 16 places; with ranges of all letters of
+                    `~`: the beginning of a range must be remembered, in about 16 places; with ranges of all letters of
                     one case the automaton would have twice as many states, with all of ASCII and the first bytes of
                     other characters four times
     escapes         `\\0`, which no digit may follow; properties that are not a general category by its short name
