@@ -173,6 +173,8 @@ def test_numbers_of_beams_and_proposals() -> None:
         generate(MODEL, TOKENIZER, "Hello ", "", num_beams=4, num_return_sequences=4, temperature=0, max_new_tokens=8)
     with pytest.raises(ValueError, match="an assistant has the model's vocabulary"):
         generate(MODEL, TOKENIZER, "Name: ", "a", assistant_model=MODEL, assistant_tokenizer=TOKENIZER)
+    with pytest.raises(ValueError, match="`token_healing` changes the prompt"):
+        generate(MODEL, TOKENIZER, "Name: ", "a", token_healing=True)
     most: Any = "a"
     with pytest.raises(TypeError, match="max_proposed is a number of tokens, not 'a'"):
         Speculation(max_proposed=most)

@@ -52,10 +52,11 @@ class JsonTexts(Parsed[T_co]):
     """
 
     layout: Layout
+    _grammar: SchemaGrammar
 
-    @abstractmethod
     def _rules(self) -> SchemaGrammar:
-        """Return what the schema says."""
+        """Return the grammar of the texts."""
+        return self._grammar
 
     def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
         """Return the rules that read a text.

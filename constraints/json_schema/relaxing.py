@@ -3,7 +3,7 @@
 Without a keyword, its schema holds for more values. But under `not` or `if`, the schema around it then holds for fewer,
 and so may `oneOf`, of which no two alternatives may hold, and `contains`, which may have a maximum. So with a keyword,
 each of these around it is left out, too; a `oneOf` is read as `anyOf` instead. A keyword is also around another one if
-a reference in it leads there. Which keywords a schema has, and where references lead, is what the reader has seen.
+a reference in it leads there. The reader records which keywords a schema has, and where references lead.
 
     also_left_out(dropped, seen)     what has to be left out with the keywords that were
     read_as_any_of(notes)            those of them that are read as `anyOf`

@@ -104,9 +104,6 @@ class JsonSchema(JsonTexts[Any]):
         lines = "".join(shown(kind, f"{note.pointer}: {note.reason}") for kind, note in notes)
         return shown("JSON Schema", f"draft {self.draft}") + shown_schema(self.schema) + lines
 
-    def _rules(self) -> SchemaGrammar:
-        return self._grammar
-
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts: a byte automaton if the schema is not recursive and is small enough.
 
@@ -189,10 +186,12 @@ def json_schema(
         spellings: "plain" spells strings and names as `json.dumps` does, with or without `ensure_ascii`: with escapes
             where JSON requires them, and otherwise only for characters that are not printable ASCII. "all" allows every
             spelling that JSON has, such as `\u0073` for s and `\/` for a slash.
-        max_digits: the maximum number of digits before and after the decimal point, or the digits of the longest number
-            in the same part of the schema if that has more. An exponent then has at most two digits, or as many as it
-            takes to write this maximum (three if it is 100). None leaves digits unbounded, as in JSON, so a model may
-            write digits without end, or a number that is too large for a float.
+        max_digits: the maximum number of digits before the decimal point, and of those after it. If a number in the
+            same part of the schema (a bound, a listed value or a `multipleOf`) has more digits on one of these sides,
+            the maximum is their number, on both sides. An exponent then has at most two digits, or as many as it takes
+            to write this maximum (three if it is 100). Where every valid number is longer, digits are not bounded. None
+            leaves digits unbounded, as in JSON, so a model may write digits without end, or a number that is too large
+            for a float.
         integers: "any" allows every spelling of a number that JSON Schema takes for an integer, such as `1.0`, which
             `json.loads` reads as a float; "digits" allows only those without fraction and exponent.
         unsupported: what to do with a keyword that cannot be expressed exactly: "error" raises an error; "relax" leaves

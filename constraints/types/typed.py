@@ -3,7 +3,8 @@
 Pydantic defines the meaning of a type (its schema, made exact by `constraints.types.generation`), `json_schema` makes
 the automaton, and Pydantic's validator reads the texts. So a text that the constraint allows parses; and the text that
 the type's serializer writes for an instance, compact or not, is allowed and parses to an equal instance. The exceptions
-are values that have no JSON or are read as other values:
+are values that have no JSON or are read as other values, among them defaults that are not values of their field's type
+(`count: int = None`), which Pydantic does not check:
 
     infinities and NaN, which Pydantic serializes as null          offsets with seconds, which are cut off
     values of a union that an earlier option writes the same way   computed fields, which are never parsed
@@ -29,7 +30,7 @@ from automata.visibly_pushdown import compile_visibly_pushdown
 from constraints.composing.parsed import is_text
 from constraints.json_schema.alternatives import JsonTexts, shown_schema
 from constraints.json_schema.building.layout import Layout, check_option
-from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
+from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.building.whitespace import Habit, Whitespace, whitespace_at
 from constraints.json_schema.explaining.subschemas import SchemaSource
 from constraints.json_schema.strings import Spellings
@@ -96,9 +97,6 @@ class Typed(JsonTexts[T], Generic[T]):
     def source(self) -> SchemaSource:
         """The schema, and how it is read."""
         return SchemaSource(self.schema, "draft2020-12", None, partial(plain_document, self.schema))
-
-    def _rules(self) -> SchemaGrammar:
-        return self._grammar
 
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
         """Return the automaton of the texts.

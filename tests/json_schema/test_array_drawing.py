@@ -15,7 +15,7 @@ from constraints.json_schema.containers import drawing
 from constraints.json_schema.containers.drawing import draw_array
 from constraints.json_schema.formulas import statements as of
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Not, Or
-from constraints.json_schema.formulas.wording import worded
+from constraints.json_schema.formulas.notation import in_notation
 
 INTEGERS = {"type": "integer"}
 SCHEMAS: list[dict[str, Any]] = [
@@ -68,7 +68,7 @@ def test_large_automata_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         draw_array({"items": INTEGERS, "minItems": 4})
 
 
-WORDS: list[tuple[Formula, str]] = [
+NOTATION: list[tuple[Formula, str]] = [
     (TRUE, "any"),
     (FALSE, "none"),
     (Or(Not(of.OfKind(of.Kind.NULL)), of.BooleanIs(True)), "(¬(null)) ∨ (true)"),
@@ -91,6 +91,6 @@ WORDS: list[tuple[Formula, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("formula", "words"), WORDS, ids=[words for _, words in WORDS])
-def test_formulas_in_words(formula: Formula, words: str) -> None:
-    assert worded(formula) == words
+@pytest.mark.parametrize(("formula", "written"), NOTATION, ids=[written for _, written in NOTATION])
+def test_formulas_in_notation(formula: Formula, written: str) -> None:
+    assert in_notation(formula) == written

@@ -298,7 +298,7 @@ def check_places(schema: Any, text: bytes, found: Explanation) -> None:
     where = position(text)
     around, there = {"$": [value]}, value
     for length, step in enumerate(where.path, 1):
-        if step not in there if isinstance(step, str) else step >= len(there):  # an item that never comes
+        if step not in there if isinstance(step, str) else step >= len(there):  # an item that does not exist
             break
         there = there[step]
         around[written_path(where.path[:length])] = [*around[written_path(where.path[: length - 1])], there]
@@ -329,7 +329,7 @@ def test_every_beginning_of_a_text_has_a_place(value: Any, data: st.DataObject) 
         seen[found.what] += 1
         there = value
         for step in found.path:
-            if there == []:  # an item that never comes
+            if there == []:  # an item that does not exist
                 break
             there = there[step]
         for begin in found.begins:

@@ -27,7 +27,7 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 MOST = 100_000
 
-# The number of a vector, and the names that may still come.
+# The number of a vector, and the names that may still occur.
 State = tuple[int, frozenset[int]]
 
 
@@ -41,8 +41,8 @@ class Part(NamedTuple):
 class Objects:
     """Vectors of random parts, and members that lead from one to another by random values.
 
-    What a member does depends on the names to come only by the parts that say something of them. A name that no longer
-    matters does not matter later: vectors lead to themselves and to later ones.
+    What a member does depends on the names that may still occur only through the parts about them. A name that no
+    longer matters does not matter later: vectors lead to themselves and to later ones.
     """
 
     def __init__(self, seed: int) -> None:
@@ -113,7 +113,7 @@ def names_in(bits: int) -> frozenset[int]:
 
 
 def kept(objects: Objects, vector: int, left: frozenset[int]) -> State:
-    """The state, with the names of which it no longer matters whether they have come."""
+    """The state, with the names for which it no longer matters whether they have occurred."""
     return vector, left | (objects.returning - objects.matter[vector])
 
 

@@ -284,6 +284,14 @@ def test_international_host_names() -> None:
         assert _has("idn-hostname", text)
     for text in ("ab--c", "a.b.ab--c.d", "a.b.c.d-", "a" * 64):
         assert not _has("idn-hostname", text)
+    for code in range(0x370, 0x400):  # a numeral sign before Greek letters, and not before the Coptic ones of that block
+        text = "\u0375" + chr(code)
+        try:
+            idna.alabel(text)
+        except idna.IDNAError:
+            assert not _has("idn-hostname", text)
+        else:
+            assert _has("idn-hostname", text)
     for text in (
         "a\u05d0",
         "0a.\u05d0",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unique_items_cases import unique
+from unique_items_cases import WORDS, unique
 from validity import validator
 
 import tokenfst
@@ -154,6 +154,39 @@ CLOSED = {"type": "object", "additionalProperties": False}
 def test_every_value_is_counted_once(items: Any, count: int) -> None:
     assert compiled(items, count) is not None
     assert compiled(items, count + 1) is None
+
+
+@pytest.mark.parametrize(
+    ("items", "contained", "count"),
+    [
+        *(
+            (WORDS, {"type": "string", "maxLength": length}, 2 ** (length + 1) - 1)  # words of up to so many letters
+            for length in range(3)
+        ),
+        ({"type": "string"}, WORDS, 7),
+        ({"enum": [1, "a", [1], {"a": 1}, None]}, {"type": ["number", "null"]}, 2),
+        ({}, {"enum": [1, "a", {"a": 1}]}, 3),
+        ({"type": ["integer", "null"]}, {"type": "integer", "minimum": -2, "maximum": 2}, 5),
+    ],
+)
+def test_items_that_must_be_contained_are_counted_beside_any_others(items: Any, contained: Any, count: int) -> None:
+    for number in (1, count - 1, count, count + 1):
+        schema = unique(items, contains=contained, minContains=number)
+        try:
+            automaton = tokenfst.compile(json_schema(schema, whitespace="compact"), ALL_BYTES)
+        except (UnsupportedSchema, UnsatisfiableSchema):
+            assert number > count
+        else:
+            assert number <= count
+            check_no_dead_end(automaton, random.Random(number))
+
+
+def test_numbers_of_a_bounded_number_of_digits_are_counted() -> None:
+    # One digit before the point, and one after it: the tenths from -9.9 to 9.9.
+    for count in (1, 50, 199):
+        assert json_schema(unique({"type": "number"}, minItems=count), max_digits=1).unique_arrays() is not None
+    with pytest.raises(UnsupportedSchema, match="more items than"):
+        json_schema(unique({"type": "number"}, minItems=200), max_digits=1)
 
 
 def test_objects_may_have_many_members() -> None:

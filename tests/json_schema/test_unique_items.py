@@ -39,7 +39,7 @@ def valid_texts(schema: Any) -> list[bytes]:
 
 SMALL: Final[dict[str, Any]] = {
     "words": unique(WORDS, maxItems=3),
-    "words that must come": unique(WORDS, minItems=2, maxItems=3),
+    "words that are required": unique(WORDS, minItems=2, maxItems=3),
     "arrays of words": unique(unique({"type": "string", "pattern": "^[ab]?$"}, maxItems=2), maxItems=2),
     "objects": unique(
         {"properties": {"a": WORDS, "b": {"type": "null"}}, "additionalProperties": False, "type": "object"}, maxItems=2
@@ -51,7 +51,10 @@ SMALL: Final[dict[str, Any]] = {
         "additionalProperties": False,
     },
     "behind a tuple": unique(WORDS, prefixItems=[WORDS, {"type": "boolean"}], maxItems=3),
-    "one that must come": unique(WORDS, contains={"const": "a"}, maxItems=2),
+    "one that is required": unique(WORDS, contains={"const": "a"}, maxItems=2),
+    "two short ones that are required": unique(
+        WORDS, contains={"type": "string", "maxLength": 1}, minContains=2, maxItems=3
+    ),
     "two branches": {"anyOf": [unique(WORDS, maxItems=2), unique({"type": "null"}, maxItems=2)]},
 }
 

@@ -63,7 +63,7 @@ def test_a_way_is_found_where_no_token_brings_the_end_nearer() -> None:
 
 
 @pytest.mark.parametrize("order", ["schema", "any", "any-if-cheap"])
-def test_an_item_that_must_come_may_have_members_in_any_order(order: Any) -> None:
+def test_a_required_item_may_have_members_in_any_order(order: Any) -> None:
     either = {"anyOf": [{"const": {"b": 1, "a": 2}}, {"const": {"b": 1, "c": 2}}]}
     schema = {"type": "array", "contains": either, "uniqueItems": True}
     automaton = compiled(schema, ALL_BYTES, whitespace="compact", property_order=order)
@@ -182,7 +182,7 @@ def test_texts_end_within_their_budget(schema: Any) -> None:
         ({"type": ["integer", "boolean"]}, 4, "[0, 1, true, false]"),
     ],
 )
-def test_items_that_must_come_are_not_made_into_others_to_be_different(items: Any, count: int, text: str) -> None:
+def test_required_items_are_not_made_into_others_to_be_different(items: Any, count: int, text: str) -> None:
     """Whatever begins like an item that was there may become another number, but not one that counts."""
     automaton = compiled(unique({}, contains=items, minContains=count), ALL_BYTES)
     assert automaton.accepts(text.encode())

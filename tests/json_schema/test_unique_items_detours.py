@@ -1,4 +1,4 @@
-"""Arrays that must continue after an item that may have come before: how many more tokens that takes, at most."""
+"""Arrays that must continue after an item that may have occurred before: how many more tokens that takes, at most."""
 
 from __future__ import annotations
 
@@ -51,6 +51,9 @@ NEEDY: list[Any] = [
     unique({"type": "string"}, contains={"const": "needed"}, minItems=3),
     unique({"enum": [*(f"é{number}" for number in range(70)), "\ud800"]}, minItems=3),
     unique({}, contains={"type": "integer"}, minContains=3),
+    unique({"type": "string"}, contains={"type": "string", "pattern": "^[ab]{0,2}$"}, minContains=6),
+    unique({"type": "array", "anyOf": [{"const": [1, 1]}, unique(FEW)]}, minItems=3),
+    unique({"anyOf": [unique(FEW, minItems=2), {"type": "array", "items": FEW, "maxItems": 2}]}, minItems=4),
     unique({}, prefixItems=[{"type": "integer"}, {"type": ["integer", "string"]}, {"type": "number"}], minItems=3),
     unique(unique({"type": "integer"}, minItems=2), minItems=2),
     unique(unique(FEW), minItems=2),
@@ -127,7 +130,7 @@ def _value(value: Any) -> Any:
     return value
 
 
-def test_white_space_that_must_come_counts() -> None:
+def test_required_white_space_counts() -> None:
     wide = Whitespace(after_comma=ex.literal(" " * 9), after_colon=ex.literal(" " * 7))
     automaton = compiled(unique(CARD, minItems=6), ALL_BYTES, whitespace=wide)
     dice = random.Random(1)

@@ -170,7 +170,7 @@ DIFFERENT: Final = {"uniqueItems": True}
 SMALL: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "some differ": (tagged({**WORDS, **DIFFERENT}, WORDS), FLAT),
     "all differ": (tagged({**WORDS, **DIFFERENT}, {**WORDS, **DIFFERENT, "minItems": 1}), FLAT),
-    "one that must come": (tagged({**WORDS, **DIFFERENT, "minItems": 1}, {**WORDS, "maxItems": 1}), FLAT),
+    "one that is required": (tagged({**WORDS, **DIFFERENT, "minItems": 1}, {**WORDS, "maxItems": 1}), FLAT),
     "three that are alike": (tagged({**WORDS, **DIFFERENT}, {**WORDS, "items": {"const": "a"}, "minItems": 3}), FLAT),
     "arrays outside": (tagged({**LISTS, **DIFFERENT}, LISTS), NESTED),
     "arrays inside": (tagged({**LISTS, "items": {**LISTS["items"], **DIFFERENT}}, LISTS), NESTED),
@@ -193,6 +193,17 @@ SMALL |= {
         either({**LISTS, **DIFFERENT}, {**LISTS, "items": {**LISTS["items"], **DIFFERENT}}),
         NESTED,
     ),
+}
+
+SHORT: Final = [items for items in FLAT if len(items) <= 2]
+EITHER_WITHIN: Final = {**WORDS, "maxItems": 2, "anyOf": [{"const": ["a", "a"]}, DIFFERENT]}
+OUTSIDE: Final = {"type": "array", "items": EITHER_WITHIN, "maxItems": 2, **DIFFERENT}
+SMALL |= {
+    "some within one that must differ": (
+        OUTSIDE,
+        [list(items) for size in range(3) for items in product(SHORT, repeat=size)],
+    ),
+    "two of these": (OUTSIDE | {"minItems": 2}, [list(items) for items in product(SHORT, repeat=2)]),
 }
 
 

@@ -94,7 +94,7 @@ def test_what_masks_allow_leads_to_valid_texts_within_budgets(seed: int) -> None
                 token = rng.choice(np.flatnonzero(mask).tolist())
                 state, steps, remaining = automaton.advance(state, token), steps - 1, remaining - 1
                 text += VOCABULARY.tokens[token]
-            # A name that is not listed may come again, and counts as two members.
+            # A name that is not listed may be repeated, and counts as two members.
             assert comes_again(text) or valid(json.loads(text)), (schema, text)
 
 

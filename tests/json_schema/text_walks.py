@@ -62,22 +62,22 @@ class Walker:
 
     def _shortest(self, configuration: Configuration) -> list[int] | None:
         """The columns of a shortest way to an end."""
-        came: dict[Configuration, tuple[Configuration, int] | None] = {configuration: None}
+        arrivals: dict[Configuration, tuple[Configuration, int] | None] = {configuration: None}
         queue = deque([configuration])
-        while queue and len(came) < MOST_SEARCHED:
+        while queue and len(arrivals) < MOST_SEARCHED:
             here = queue.popleft()
             for column, there in self.options(here):
                 if column == self._end:
-                    return self._way(came, here)
-                if there not in came:
-                    came[there] = here, column
+                    return self._way(arrivals, here)
+                if there not in arrivals:
+                    arrivals[there] = here, column
                     queue.append(there)
         return None
 
     @staticmethod
-    def _way(came: dict[Configuration, tuple[Configuration, int] | None], here: Configuration) -> list[int]:
+    def _way(arrivals: dict[Configuration, tuple[Configuration, int] | None], here: Configuration) -> list[int]:
         way = []
-        while (before := came[here]) is not None:
+        while (before := arrivals[here]) is not None:
             here, column = before
             way.append(column)
         return way[::-1]

@@ -66,7 +66,7 @@ class Earlier(NamedTuple):
     Attributes:
         expansion: the expansion, which knows the vectors that were expanded; None before the first attempt.
         empty: values of members in any order that are known to be empty.
-        may_have_flags: whether objects may be read with flags for the members that have come.
+        may_have_flags: whether objects may be read with flags for the members read so far.
         had_too_many_combinations: whether combinations of variants took too much work (`CombinationsError`).
     """
 
@@ -224,35 +224,41 @@ class SchemaGrammarBuilder:
 
     def _build(self, number: int, kind: Kind, vector: Vector) -> None:
         """Build the rule of the text between two brackets, or between two quotes."""
-        rule = self.rules[number]
         if kind is Kind.STRING:
-            for way, formula in enumerate(vector):
-                end = rule.state()
-                rule.arcs.append((0, after_quote(formula, self.plain), end))
-                rule.ends.append((end, way))
-            return
-        if vector == ANYTHING:
-            build_anything(self, rule, kind, self.plans.max_digits)
+            self._build_string(self.rules[number], vector)
+        elif vector == ANYTHING:
+            build_anything(self, self.rules[number], kind, self.plans.max_digits)
             self.values.needs[number, 0] = ()
-            return
-        automaton: ByMoves | Plain | None
-        if kind is Kind.ARRAY:
-            automaton = self._array(number, vector)
-            if automaton is None:
-                return
-            if isinstance(automaton, PlainArray):
-                self._expect_states(2 * automaton.num_states - 1)
-            elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
-                self._remember(number, automaton, automaton.unique)
+        elif kind is Kind.ARRAY:
+            self._build_array(number, vector)
         else:
-            found = None if self.layout.order == "schema" else self._in_any_order(number, vector)
-            if isinstance(found, FlaggedObject):
-                self.values.flagged[number] = found
-                FlaggedBuilder(self, rule, found).build()
-                return
-            if number in self.side_by_side.called:
-                return
-            automaton = found or self.supply.object_automaton(vector)
+            self._build_object(number, vector)
+
+    def _build_string(self, rule: VisiblyPushdownRule, vector: Vector) -> None:
+        for way, formula in enumerate(vector):
+            end = rule.state()
+            rule.arcs.append((0, after_quote(formula, self.plain), end))
+            rule.ends.append((end, way))
+
+    def _build_array(self, number: int, vector: Vector) -> None:
+        automaton = self._array(number, vector)
+        if automaton is None:
+            return
+        if isinstance(automaton, PlainArray):
+            self._expect_states(2 * automaton.num_states - 1)
+        elif isinstance(automaton, ArrayAutomaton) and automaton.unique is not None:
+            self._remember(number, automaton, automaton.unique)
+        self._build_container(number, Kind.ARRAY, vector, automaton)
+
+    def _build_object(self, number: int, vector: Vector) -> None:
+        found = None if self.layout.order == "schema" else self._in_any_order(number, vector)
+        if isinstance(found, FlaggedObject):
+            self.values.flagged[number] = found
+            FlaggedBuilder(self, self.rules[number], found).build()
+        elif number not in self.side_by_side.called:
+            self._build_container(number, Kind.OBJECT, vector, found or self.supply.object_automaton(vector))
+
+    def _build_container(self, number: int, kind: Kind, vector: Vector, automaton: ByMoves | Plain) -> None:
         if isinstance(automaton, Plain):
             self._build_plain(number, kind, automaton)
         else:
@@ -262,7 +268,7 @@ class SchemaGrammarBuilder:
         if automaton.end(automaton.start) >= 0:
             self.values.needs[number, 0] = ()
         elif isinstance(automaton, PlainInOrder):
-            self.values.needs[number, 0] = automaton.said.needed
+            self.values.needs[number, 0] = automaton.statements.needed
         elif isinstance(automaton, PlainArray):
             self.values.needs[number, 0] = automaton.needed
         PlainBuilder(self, self.rules[number], automaton, _CLOSING[kind]).build()
@@ -350,7 +356,7 @@ class SchemaGrammarBuilder:
 
     def _check_names(self) -> None:
         """Check that objects that must have several members have enough names: in items that are remembered, no name
-        may come twice.
+        may occur twice.
 
         Raises:
             UnsupportedSchema: the names may run out.

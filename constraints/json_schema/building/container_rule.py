@@ -30,9 +30,9 @@ from constraints.json_schema.strings.spelling import encodable, plain_name
 # The weight of a state of a container that is not plain, towards the most states of a schema.
 STATE_WEIGHT = 8
 
-# How to read the values of several formulas that exclude each other. Some are texts of a language, which comes with the
-# place of its formula. The others are read by rules: the opening bracket or quote, the number of the rule after it, and
-# for each exit of the rule the place of the formula that it stands for.
+# How to read the values of several formulas that exclude each other. Some are texts of a language, given with the index
+# of its formula. The others are read by rules: the opening bracket or quote, the number of the rule after it, and for
+# each exit of the rule the index of the formula that it stands for.
 Ways: TypeAlias = tuple[list[tuple[ArcLanguage, int]], list[tuple[Expr, int, tuple[int, ...]]]]
 
 

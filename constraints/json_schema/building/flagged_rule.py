@@ -1,14 +1,14 @@
 """FlaggedBuilder: the rule of an object whose members come in any order, from its hubs.
 
-    after      by hub: guarded arcs to `closing` where the object may end, and to `comma` where a member may come
+    after      by hub: guarded arcs to `closing` where the object may end, and to `comma` where a member may follow
     closing    before the bracket, by exit
     comma      before the comma, by hub
-    before     by hub: guarded arcs to `name` of the members that may come
-    name       before a name, or before the rest of one where names that begin alike part
+    before     by hub: guarded arcs to `name` of the members that may follow
+    name       before a name, or before the rest of one, where names with a common prefix diverge
     named      after the name and the colon: a guarded arc that sets the flag, where it is not set before the name
-    value      before a value, the same for all members whose values are read alike and lead alike
+    value      before a value, shared by all members with the same languages of values and the same targets
 
-In state 0 the guarded arcs are those of the first hub where nothing has come yet.
+State 0 has the guarded arcs of the first hub, with no flag set.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class FlaggedBuilder(RuleBuilder):
         return found
 
     def add_comma(self, number: int, hub: Hub) -> None:
-        """Add the comma, with a guarded arc that is open where a member may come after it."""
+        """Add the comma, with a guarded arc that is open where a member may follow."""
         if hub.choices:
             comma = self.state(("comma", number), self.marks[2], self.before[number])
             self.rule.guarded.append(GuardedArc(self.after[number], comma, -1, hub.more))
@@ -143,7 +143,7 @@ class FlaggedBuilder(RuleBuilder):
         return found
 
     def lead(self, source: int, choices: list[Choice], target: int) -> None:
-        """Add a guarded arc that is open where some of the choices may come."""
+        """Add a guarded arc that is open where some of the choices are possible."""
         condition = some_may_come(choices, self.conditions)
         self.rule.guarded.append(GuardedArc(source, target, -1, condition))
 

@@ -73,7 +73,7 @@ class Plans:
         """Make plans.
 
         Args:
-            restriction: what a formula says of each kind of value.
+            restriction: what a formula says about each kind of value.
             plain: whether strings have only plain spellings.
             max_digits: see `json_schema`.
             every_string: a formula that holds for every string, whatever the schema says.
@@ -96,8 +96,8 @@ class Plans:
 
     def string(self, formula: Formula) -> Formula:
         """Return what holds for the strings that satisfy a formula."""
-        said = self.restriction.string(formula)
-        return said if self.every_string is TRUE else conjunction((said, self.every_string))
+        string = self.restriction.string(formula)
+        return string if self.every_string is TRUE else conjunction((string, self.every_string))
 
     def has_scalar(self, formula: Formula) -> bool:
         """Return whether null, a boolean, a number or a string satisfies a formula, as far as is known."""

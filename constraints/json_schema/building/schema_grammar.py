@@ -21,7 +21,7 @@ from tokenfst.unique_items.language import UniqueArrays
 
 
 class SchemaGrammar(NamedTuple):
-    """What a schema says of its texts.
+    """What a schema says about its texts.
 
     Attributes:
         rules: the visibly pushdown grammar.

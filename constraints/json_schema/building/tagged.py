@@ -7,7 +7,7 @@ without quotes and escapes, all other values as JSON.
     TaggedBuilder   builds the grammar: its first rule reads the object, the other rules read arrays and objects in it
     strings_alone   the strings of a schema that allows nothing else
 
-The container automaton is the one from which JSON objects are built, so everything that a schema says of an object
+The container automaton is the one from which JSON objects are built, so everything that a schema says about an object
 holds: required members, the values of each, their number, and how members depend on each other.
 
 Some tags say whether a value is a string. With others the text decides: it is a string unless it is the JSON of another
@@ -19,8 +19,8 @@ value that may stand under this name. So a string that would be read as such a v
 No string contains the tags themselves, not even within JSON. No name contains quotes or angle brackets, or begins or
 ends with a blank; a schema that lists such a name is refused.
 
-Rejected: a grammar composed of one schema for each property, which loses what the schema says of several members; and
-the language that XGrammar has for these styles, in which a string with a length or a pattern may contain tags.
+Rejected: a grammar composed of one schema for each property, which loses what the schema says about several members;
+and the language that XGrammar has for these styles, in which a string with a length or a pattern may contain tags.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class TaggedMembers:
 
         Args:
             automaton: the container automaton of the object.
-            restriction: what a formula says of each kind of value.
+            restriction: what a formula says about each kind of value.
             count: is called with the weight of each state, and may raise an error if there are too many.
         """
         self.members: list[_Member] = []
@@ -172,12 +172,12 @@ class TaggedBuilder(SchemaGrammarBuilder):
             SchemaError: no object satisfies the formula.
             UnsupportedSchema: a name cannot stand in a tag.
         """
-        said = self.restriction.object(root)
-        if type(said) is Never:
+        formula = self.restriction.object(root)
+        if type(formula) is Never:
             raise SchemaError(
                 "arguments between tags are an object, and the schema says something else", keyword="type"
             )
-        members = TaggedMembers(self.without_flags((said,)), self.restriction, self.count_states)
+        members = TaggedMembers(self.without_flags((formula,)), self.restriction, self.count_states)
         self.kinds = members.kinds
         # Two states for each state of the container: before a member, and after the tag that closes one.
         rule, num_states = self.rules[0], members.num_states

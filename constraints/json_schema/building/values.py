@@ -214,7 +214,7 @@ def _ends(hub: Hub, way: int, conditions: Conditions, flags: int) -> bool:
 
 
 def _leading_to(hubs: Sequence[Hub], way: int) -> set[int]:
-    """Return the hubs that may lead to an end in an exit, whichever names have come."""
+    """Return the hubs that may lead to an end in an exit, whichever names have occurred."""
     before: list[list[int]] = [[] for _ in hubs]
     for number, hub in enumerate(hubs):
         for choice in hub.choices:

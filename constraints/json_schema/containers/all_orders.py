@@ -33,12 +33,12 @@ _T = TypeVar("_T")
 
 
 class AllOrders(ByMoves):
-    """Listed names in any order. A state is the vector of what is still required, and the names that may still come.
+    """Listed names in any order. A state is the vector of what is still required, and the names that may still occur.
 
-    The names that are remembered come once at most. The others may come again: whichever of two members with the same
-    name a parser keeps, the object satisfies the schema. Unless all names are remembered, a name may also come again
-    once the vector no longer depends on whether it has come, for example because the variant of the object is known:
-    what is still required says the same of each member with this name.
+    The names that are remembered occur once at most. The others may be repeated: whichever of two members with the same
+    name a parser keeps, the object satisfies the schema. Unless all names are remembered, a name may also be repeated
+    once the vector no longer depends on whether it has occurred, for example because the variant of the object is
+    known: what is still required is then the same for each member with this name.
     """
 
     start: State = 0
@@ -51,7 +51,7 @@ class AllOrders(ByMoves):
         self.derivatives = VectorDerivatives(members, None if forgets else given.remembered)
         self._first = self.derivatives.number(given.vector)
         once, _ = members.remembered(given.vector)
-        # Names that may come again once it no longer matters whether they have come.
+        # Names that may be repeated once it no longer matters whether they have occurred.
         self._returning = members.all & ~once if forgets else 0
         self._made: AllStates | None = None
 
@@ -90,7 +90,7 @@ class AllOrders(ByMoves):
         return self._made
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Return the names that may still come, and then other names."""
+        """Return the names that may still occur, and then other names."""
         states, names, values = self.all_states(_uncounted)
         assert isinstance(state, int)
         return [
@@ -98,12 +98,8 @@ class AllOrders(ByMoves):
             for name, outcomes in states.moves(state)
         ]
 
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: what has not come may still come."""
-        return ()
-
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
+        """Return the index of the formula that holds for an object that ends here; -1 if none does."""
         assert isinstance(state, int)
         return self.all_states(_uncounted).states.exit(state)
 
@@ -125,7 +121,7 @@ class VectorDerivatives:
 
         Args:
             members: the derivatives of the object's formulas.
-            matter: the names of which it matters whether they have come, as bits; None if each vector has its own.
+            matter: the names for which it matters whether they have occurred, as bits; None if each vector has its own.
         """
         self.members = members
         self.expansion = members.expansion
@@ -148,9 +144,9 @@ class VectorDerivatives:
         return _number(self._numbers, self.vectors, vector)
 
     def described(self, number: int) -> tuple[list[int], list[int], int, list[tuple[int, list[tuple[int, int]]]]]:
-        """Describe a vector. Return, with names as bits: for each `Named` in it, the names of which it says something;
-        for each, the names that it requires; the names of which it matters whether they have come. Last, return the
-        numbers of the formulas about unlisted names, each with the ways to continue after such a name."""
+        """Describe a vector. Return, with names as bits: for each `Named` in it, the names that it is about; for each,
+        the names that it requires; the names for which it matters whether they have occurred. Last, return the numbers
+        of the formulas about unlisted names, each with the ways to continue after such a name."""
         vector = self.vectors[number]
         matter = self.matter
         if matter is None:
@@ -169,7 +165,7 @@ class VectorDerivatives:
         return self._ways(self.expansion(self.members.read(self.vectors[number], listed, remaining)))
 
     def exit(self, number: int, remaining: int) -> int:
-        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
+        """Return the index of the formula that holds for an object that ends here; -1 if none does."""
         return holding(self.members.holding(self.vectors[number], remaining))
 
     def _ways(self, found: Sequence[tuple[Formula, Vector]]) -> list[tuple[int, int]]:

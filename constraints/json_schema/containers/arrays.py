@@ -55,7 +55,7 @@ def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray |
     return different or every
 
 
-class _Said(NamedTuple):
+class ArrayStatements(NamedTuple):
     """A conjunction of statements about arrays: those about items, the bounds of the number of items, and the rest."""
 
     items: list[ItemAt]
@@ -86,7 +86,7 @@ class _Said(NamedTuple):
         return [conjunction(each) for each in found]
 
 
-def _said(formula: Formula) -> _Said:
+def _statements_of(formula: Formula) -> ArrayStatements:
     items, rest = list[ItemAt](), list[Formula]()
     low, high = 0, inf
     for part in parts_of(formula):
@@ -96,7 +96,7 @@ def _said(formula: Formula) -> _Said:
             items += [part] if part.item != TRUE else []
         elif type(part) is not Always:
             rest.append(part)
-    return _Said(items, low, None if high == inf else int(high), rest)
+    return ArrayStatements(items, low, None if high == inf else int(high), rest)
 
 
 class PlainArray(Plain):
@@ -121,14 +121,14 @@ class PlainArray(Plain):
     @staticmethod
     def of(formula: Formula) -> PlainArray | None:
         """Return the automaton of a formula about arrays; None if the formula says more, or no array satisfies it."""
-        said = _said(formula)
-        values = None if said.rest else said.by_place(_MOST_PLAIN)
+        statements = _statements_of(formula)
+        values = None if statements.rest else statements.by_place(_MOST_PLAIN)
         if values is None:
             return None
         # The array ends before a place where an item would have to satisfy FALSE.
         impossible = next((place for place, value in enumerate(values) if type(value) is Never), inf)
-        high = min(inf if said.high is None else said.high, impossible)
-        return PlainArray(values, said.low, None if high == inf else int(high)) if said.low <= high else None
+        low, high = statements.low, min(inf if statements.high is None else statements.high, impossible)
+        return PlainArray(values, low, None if high == inf else int(high)) if low <= high else None
 
     @property
     def needed(self) -> list[Formula]:
@@ -148,20 +148,20 @@ class PlainArray(Plain):
 
 
 class DifferentItems(ByMoves):
-    """An array of different items from a few values. A state is the set of the values that have come, as bits; its size
-    is the number of items."""
+    """An array of different items from a few values. A state is the set of the values so far, as bits; its size is the
+    number of items."""
 
     start: State = 0
 
-    def __init__(self, said: _Said, values: Sequence[Formula], outlines: Outlines) -> None:
+    def __init__(self, statements: ArrayStatements, values: Sequence[Formula], outlines: Outlines) -> None:
         """Make the automaton.
 
         Args:
-            said: the other statements about the items, and the bounds of their number.
+            statements: the other statements about the items, and the bounds of their number.
             values: formulas that hold for one value each.
             outlines: the outlines of the schema's formulas.
         """
-        self.said = said
+        self.statements = statements
         self.values = values
         self.outlines = outlines
         self._at: dict[int, list[tuple[int, Formula]]] = {}
@@ -169,39 +169,37 @@ class DifferentItems(ByMoves):
     @staticmethod
     def of(formula: Formula, outlines: Outlines) -> DifferentItems | None:
         """Return the automaton of a formula about arrays; None if it says anything else."""
-        said = _said(formula)
-        if len(said.rest) != 1:
+        statements = _statements_of(formula)
+        if len(statements.rest) != 1:
             return None
-        (part,) = said.rest
-        return DifferentItems(said, part.values, outlines) if isinstance(part, Distinct) and not part.used else None
+        (part,) = statements.rest
+        if not isinstance(part, Distinct) or part.used:
+            return None
+        return DifferentItems(statements, part.values, outlines)
 
     def moves(self, state: State) -> Sequence[Move]:
-        """Return the only move: an item with a value that has not come."""
+        """Return the only move: an item with a value that has not occurred."""
         assert isinstance(state, int)
         place = state.bit_count()
-        if place == self.said.high:
+        if place == self.statements.high:
             return []
         found = [Outcome(value, state | bit) for bit, value in self._possible(place) if not state & bit]
         return [Move(None, found)] if found else []
 
     def _possible(self, place: int) -> list[tuple[int, Formula]]:
         """Return the values that the item at a place may have, each with its bit."""
-        place = min(place, self.said.num_places)
+        place = min(place, self.statements.num_places)
         found = self._at.get(place)
         if found is None:
-            item = self.said.at(place)
+            item = self.statements.at(place)
             values = [(1 << number, conjunction([item, value])) for number, value in enumerate(self.values)]
             found = self._at[place] = [each for each in values if not self.outlines(each[1]).is_empty]
         return found
 
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: no item is skipped."""
-        return ()
-
     def end(self, state: State) -> int:
         """Return 0 if there are enough items, and -1 if not."""
         assert isinstance(state, int)
-        return 0 if state.bit_count() >= self.said.low else -1
+        return 0 if state.bit_count() >= self.statements.low else -1
 
 
 class ArrayAutomaton(ByMoves):
@@ -228,9 +226,9 @@ class ArrayAutomaton(ByMoves):
     def needed(self) -> list[Formula] | None:
         """What the items that must be there must satisfy, if the array may end after any number of further ones; None
         if that is not plain."""
-        said = _said(self.vector[0])
-        is_plain = len(self.vector) == 1 and not said.rest and said.low <= _MOST_NEEDED
-        return [said.at(place) for place in range(said.low)] if is_plain else None
+        statements = _statements_of(self.vector[0])
+        is_plain = len(self.vector) == 1 and not statements.rest and statements.low <= _MOST_NEEDED
+        return [statements.at(place) for place in range(statements.low)] if is_plain else None
 
     def moves(self, state: State) -> Sequence[Move]:
         """Return the only move: an item."""
@@ -238,12 +236,8 @@ class ArrayAutomaton(ByMoves):
         found = self.expansion(Substitution(_derivative).all(state))
         return [Move(None, [Outcome(value, residual) for value, residual in found])] if found else []
 
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: no item is skipped."""
-        return ()
-
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds for the array that ends here."""
+        """Return the index of the formula that holds for the array that ends here."""
         assert isinstance(state, tuple)
         return holding([truth(formula, _holds_at_end) for formula in state])
 

@@ -65,11 +65,15 @@ class ContainerAutomaton(Protocol):
         """Return the states whose moves may be made here as well."""
 
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds if nothing more comes; -1 if none does."""
+        """Return the index of the formula that holds if nothing follows; -1 if none does."""
 
 
 class ByMoves(ContainerAutomaton):
     """An array or object whose states are found move by move."""
+
+    def skips(self, state: State) -> Sequence[State]:
+        """Return the states whose moves may be made here as well: none, unless names are left out by skipping them."""
+        return ()
 
     def all_states(self, count: Callable[[int], None]) -> AllStates:
         """Return all states.
@@ -162,12 +166,12 @@ class Plain(ABC):
         return self.states.skips(state)
 
     def end(self, state: State) -> int:
-        """Return 0 if nothing more need come, and -1 if something must."""
+        """Return 0 if the container may end here, and -1 if not."""
         assert isinstance(state, int)
         return 0 if self.states.is_end(state) else -1
 
 
 def holding(satisfied: Sequence[bool]) -> int:
-    """Return the place of the first formula that is satisfied, or -1. Several may be satisfied in a state to which no
+    """Return the index of the first formula that is satisfied, or -1. Several may be satisfied in a state to which no
     text leads, since not every contradiction is detected."""
     return satisfied.index(True) if True in satisfied else -1

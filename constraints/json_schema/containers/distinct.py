@@ -5,9 +5,9 @@
     remembered(V, ...)         formulas without `UniqueItems`, and the one that all of their arrays have to satisfy
 
 Whether all items of an array differ depends on all of them, so in general this takes an automaton of unbounded size. If
-there are few values, a state is the set of values so far. If no two positions can have equal values, as in a tuple of a
-number and a string, nothing has to be remembered. The values of the items are found in the statements next to
-`UniqueItems`: those in the same conjunction, and in the conjunctions around it.
+the values are listed and few, a state is the set of values so far. If no two positions can have equal values, as in a
+tuple of a number and a string, nothing has to be remembered. The values of the items are found in the statements next
+to `UniqueItems`: those in the same conjunction, and in the conjunctions around it.
 
 Any other array is read with a memory of its items (`tokenfst.unique_items`), if all arrays at its place must have
 different items, that is, if no array satisfies the formulas with `UniqueItems` taken as false. If some arrays must and
@@ -43,8 +43,8 @@ from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import ItemAt, ItemCount, Kind, UniqueItems
 from constraints.recursion import Task, run
 
-# The most values of the items, and the most sets of values that may have come; and the most sets times the number of
-# values that are arrays, since each set has rules of its own for those.
+# The most values of the items, and the most sets of values that an array may have so far; and the most sets times the
+# number of values that are arrays, since each set has rules of its own for those.
 MAX_VALUES, MAX_SETS, MAX_RULES_OF_ARRAYS = 64, 4096, 1024
 # The most positions that are compared with each other.
 _MAX_POSITIONS = 32
@@ -162,7 +162,8 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
     raise UnsupportedSchema(
         "needs memory of all items, since two of them must be equal"
         if must_repeat
-        else "needs memory of all items, in some of the arrays that may stand here and not in others",
+        else "needs memory of all items, in some of the arrays that may stand here and not in others, and there are "
+        "too many variants of these to read side by side",
         pointer=found.pointer,
         keyword="uniqueItems",
     )

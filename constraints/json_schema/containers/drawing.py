@@ -9,9 +9,9 @@ from automata.errors import LimitExceeded
 from constraints.json_schema.containers.arrays import ArrayAutomaton
 from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.notation import in_notation
 from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.restriction import Restriction
-from constraints.json_schema.formulas.wording import worded
 from constraints.json_schema.reading import read_schema
 
 # The most states of a picture.
@@ -19,7 +19,7 @@ MAX_STATES = 40
 
 
 def draw_array(schema: object, *, title: str | None = None) -> Drawing:
-    """Return a picture of what a schema says of arrays.
+    """Return a picture of what a schema says about arrays.
 
     A state is a formula, which the legend writes out. An arc is for the items of a set, which is disjoint from those of
     the other arcs of its state; where the line is double the array may end.
@@ -46,11 +46,11 @@ def draw_array(schema: object, *, title: str | None = None) -> Drawing:
             if target not in number:
                 number[target] = len(number)
                 waiting.append(target)
-            labels.setdefault((number[source], number[target]), []).append(worded(value))
+            labels.setdefault((number[source], number[target]), []).append(in_notation(value))
         if len(number) > MAX_STATES:
             raise LimitExceeded(f"a picture of more than {MAX_STATES} states is refused")
     formulas = {place: cast("tuple[Formula, ...]", state) for state, place in number.items()}
-    legend = "\n".join(f"{place}: {' | '.join(map(worded, vector))}" for place, vector in formulas.items())
+    legend = "\n".join(f"{place}: {' | '.join(map(in_notation, vector))}" for place, vector in formulas.items())
     final = [automaton.end(state) >= 0 for state in number]
     lines = {pair: "\n".join(values) for pair, values in labels.items()}
     return draw_graph(range(len(number)), 0, final, lines, title=title, legend=legend)

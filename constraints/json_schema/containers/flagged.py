@@ -4,20 +4,20 @@
     flagged_plain        the object of a conjunction of statements about members: one hub
     flagged              the object of any vector of formulas
 
-In any order, a state is a vector, which says what is still required, and the set of the names that have come. The
+In any order, a state is a vector, which says what is still required, and the set of the names read so far. The
 vectors are few and the sets are many. So the automaton has a *hub* for each vector, and the sets are flags, which the
 automaton of the rule keeps (`automata.visibly_pushdown.grammar`). A conjunction of statements about several members
-stays in the vector, unchanged, until the object ends; it is then true if the names that it requires have come. Only a
-member whose value it does not allow makes it false.
+stays in the vector, unchanged, until the object ends; it is then true if the names that it requires have occurred. Only
+a member whose value it does not allow makes it false.
 
 A lazy automaton demands that an end can be reached wherever a text leads. Where variants exclude each other, that
-depends on the set: if two such variants require one name each, only one of the names may come. So each hub has a
+depends on the set: if two such variants require one name each, only one of the names may occur. So each hub has a
 condition for the sets with which an end can be reached from it: those with which the object may end there, and those
-with which some member leads to a hub with such a set (the least solution). A member may come if an end can be reached
-after some of its values, and then only with these values.
+with which some member leads to a hub with such a set (the least solution). A member is possible if an end can be
+reached after some of its values, and then only with these values.
 
 Rejected: all sets as states (2^n of them, so that only orders close to that of the schema would be few enough); a
-search for an end when a text reaches a set (which values may come has to be known before they are read).
+search for an end when a text reaches a set (which values are possible has to be known before they are read).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class End(NamedTuple):
     """A way in which the object may end.
 
     Attributes:
-        exit: the place of the formula that then holds.
+        exit: the index of the formula that then holds.
         condition: the condition under which it may end so; the flag of a name is its place.
     """
 
@@ -82,8 +82,8 @@ class Hub(NamedTuple):
 
     Attributes:
         ends: the ways in which the object may end.
-        more: the condition under which another member may come.
-        choices: the members. Those with a flag are listed first: each of them comes only once, so they lead to an end.
+        more: the condition under which another member is possible.
+        choices: the members. Those with a flag are listed first: each of them occurs only once, so they lead to an end.
         needed: a smallest set of names with which the object may end, as bits.
     """
 
@@ -110,7 +110,7 @@ class FlaggedObject(NamedTuple):
 
 
 def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
-    """Return the condition under which at least one of the choices may come."""
+    """Return the condition under which at least one of the choices is possible."""
     always, found = 0, []
     for choice in choices:
         if choice.sets < 0:
@@ -122,31 +122,31 @@ def some_may_come(choices: Sequence[Choice], conditions: Conditions) -> int:
     return TRUE if TRUE in found else conditions.any_of([conditions.not_all_of(always), *found])
 
 
-def flagged_plain(said: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
+def flagged_plain(members: PlainMembers, remembered: int, is_empty: IsEmpty) -> FlaggedObject:
     """Return the object for a conjunction of statements about members, with one hub.
 
     Args:
-        said: what the conjunction says of each name.
-        remembered: the names that come once at most, as bits; they include all that are required.
+        members: what the conjunction says about each name.
+        remembered: the names that occur once at most, as bits; they include all that are required.
         is_empty: tells whether no value satisfies a formula, as far as is known.
     """
     conditions = Conditions()
-    possible = [type(value) is not Never and not is_empty(value) for value in said.values]
-    if not all(possible[place] for place in said.order):
+    possible = [type(value) is not Never and not is_empty(value) for value in members.values]
+    if not all(possible[place] for place in members.order):
         return FlaggedObject([Hub([], FALSE, [], 0)], conditions)
-    places = [*said.order, *(place for place in range(len(said.names)) if not said.required >> place & 1)]
+    places = [*members.order, *(place for place in range(len(members.names)) if not members.required >> place & 1)]
     choices = [
-        Choice(said.names[place], place if remembered >> place & 1 else -1, TRUE, ((said.values[place], 0),))
+        Choice(members.names[place], place if remembered >> place & 1 else -1, TRUE, ((members.values[place], 0),))
         for place in places
         if possible[place]
     ]
     choices += [
         Choice(names, -1, TRUE, ((value, 0),))
-        for names, value in said.others
+        for names, value in members.others
         if type(value) is not Never and not is_empty(value)
     ]
-    end = End(0, conditions.all_of(said.required))
-    hub = Hub([end], some_may_come(choices, conditions), choices, said.required)
+    end = End(0, conditions.all_of(members.required))
+    hub = Hub([end], some_may_come(choices, conditions), choices, members.required)
     return FlaggedObject([hub], conditions)
 
 
@@ -174,7 +174,7 @@ class _TooLargeError(Exception):
 
 
 class _Member(NamedTuple):
-    """A member that may come next, regardless of which names have come."""
+    """A member that may come next, regardless of which names have occurred."""
 
     name: str | Formula | None
     sets: int

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 from constraints.json_schema.containers.automaton import ByMoves, Move, Outcome, State, Vector, holding
 from constraints.json_schema.containers.members import MemberDerivatives
 from constraints.json_schema.containers.orders import Track
 from constraints.json_schema.containers.shannon import ShannonExpansion, is_dead
-from constraints.json_schema.formulas.connectives import (
-    FALSE,
-)
+from constraints.json_schema.formulas.connectives import FALSE
 from constraints.json_schema.formulas.restriction import Restriction
 
 
@@ -52,22 +51,16 @@ class InOrder(ByMoves):
         return () if is_dead(left) else ((left, place + 1),)
 
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds for an object that ends here; -1 if none does."""
+        """Return the index of the formula that holds for an object that ends here; -1 if none does."""
         vector, place = _at(state)
         return holding(self.members.holding(vector, self.remaining(place)))
-
-
-def _at(state: State) -> tuple[Vector, int]:
-    assert isinstance(state, tuple)
-    vector, place = state
-    return vector, place
 
 
 class InOrders(ByMoves):
     """Names in several orders, each with formulas of its own. A state is a place in each order, and the vectors of what
     is still required in each, one after the other.
 
-    Nearly every name may come in nearly every state. So the derivative of one order by a name is found once for all
+    Nearly every name may occur in nearly every state. So the derivative of one order by a name is found once for all
     states with the same vector and place in this order, and a move is made once for the same derivatives of all orders.
     """
 
@@ -95,7 +88,7 @@ class InOrders(ByMoves):
 
     def moves(self, state: State) -> Sequence[Move]:
         """Return the names that are still ahead in some order, and then other names."""
-        vector, places = _in_orders(state)
+        vector, places = _at(state)
         own = [self._own(vector, number) for number in range(len(places))]
         rows = [self._row(number, own[number], place) for number, place in enumerate(places)]
         found = (
@@ -155,13 +148,9 @@ class InOrders(ByMoves):
             kept.append(len(track.names) if dead else place)
         return vector, tuple(kept)
 
-    def skips(self, state: State) -> Sequence[State]:
-        """Return nothing: each move skips the names before it."""
-        return ()
-
     def end(self, state: State) -> int:
-        """Return the place of the formula that holds, in some order, for an object that ends here; -1 if none does."""
-        vector, places = _in_orders(state)
+        """Return the index of the formula that holds, in some order, for an object that ends here; -1 if none does."""
+        vector, places = _at(state)
         satisfied = [False] * self.width
         for number, place in enumerate(places):
             own = self._own(vector, number)
@@ -170,7 +159,8 @@ class InOrders(ByMoves):
         return holding(satisfied)
 
 
-def _in_orders(state: State) -> tuple[Vector, tuple[int, ...]]:
+def _at(state: State) -> tuple[Vector, Any]:
+    """Return the vector of a state, and the place in its order or, if there are several, in each of them."""
     assert isinstance(state, tuple)
-    vector, places = state
-    return vector, places
+    vector, place = state
+    return vector, place

@@ -1,14 +1,14 @@
-"""Lengths: how many bytes suffice for an item or a member that has not come before.
+"""Lengths: how many bytes suffice for an item or a member that has not occurred before.
 
     Lengths.detour(A)           of the items of an array that must all differ, where it has to continue
     Lengths.detour_of_names(O)  of the members of an object, where it has to continue
     Lengths.longest(F, n)       a length up to which there are texts of n different values
 
-Where an array has to continue, the shortest item may have come before. If k items may have come, one of the k + 1
+Where an array has to continue, the shortest item may have occurred already. If k items may have, one of the k + 1
 shortest is new, so the longest of these bounds the way to the next item. How many items there are of each length is
-counted in the automata of strings and numbers. An array or object has as many values as the product of the choices on a
-path to its end; its own detours count, since budgets count them while it is read. If no path has enough and there are
-few, the values of all paths are counted together.
+counted in the automata of strings and numbers. The number of arrays or objects on a path to the end is the product of
+the choices on it; their own detours count, since budgets count them while they are read. If no path has enough values
+and there are few paths, the values of all of them are counted together.
 
 Lengths are found only for the items that an array needs, which are few and simple in practice. If none is known, the
 length is infinite.
@@ -33,7 +33,7 @@ from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
 from automata.queries.counting import lengths
 from automata.visibly_pushdown.grammar import MOST_DETOUR
-from constraints.json_schema.containers.arrays import ArrayAutomaton, array_automaton
+from constraints.json_schema.containers.arrays import ArrayAutomaton
 from constraints.json_schema.containers.automaton import ContainerAutomaton, State, Vector
 from constraints.json_schema.containers.steps import MANY, Step, before_ends, most_before, product
 from constraints.json_schema.containers.supply import Supply
@@ -42,7 +42,7 @@ from constraints.json_schema.formulas.statements import MemberCount
 
 # A text of as many tokens as a budget can have has no more items than this.
 _MOST_ITEMS: Final = 1 << 31
-# After so many paths, and beginnings of paths, the values of all of them together are not counted further.
+# The most paths and prefixes of paths whose values are counted together.
 _MOST_PATHS: Final = 256
 # The most containers within each other.
 _MAX_DEPTH: Final = 8
@@ -161,8 +161,7 @@ class Lengths:
         """Yield how the arrays and the objects of a formula are read; objects with too many states are left out."""
         to, supply = self.supply.restriction, self.supply
         array, members = to.array(formula), to.object(formula)
-        if type(array) is not Never:
-            items = array_automaton((array,), supply.expansion)
+        for items in supply.array_automata(array) if type(array) is not Never else ():
             is_unique = isinstance(items, ArrayAutomaton) and items.unique is not None
             reserve = self.detour(items) if is_unique else 0
             yield _Reading(items, supply.some_steps(items), _unbounded(reserve), True, is_unique)
@@ -218,8 +217,8 @@ class Lengths:
         return inf
 
     def _item(self, read: _Reading, step: Step, number: float, before: int) -> float:
-        """Return the length up to which a step has `number` items, or members with so many values, after `before`
-        others."""
+        """Return the length up to which a step has `number` items, or members with `number` values, after
+        `before` others."""
         if step.is_skip:
             return 0
         reserve = read.reserve if before else 0

@@ -33,7 +33,7 @@ class MemberDerivatives:
     Attributes:
         bit: the bit of each listed name.
         all: the bits of all listed names.
-        requirements, required: by number of `Named`, the names of which it says something, and those that it requires,
+        requirements, required: by number of `Named`, the names that it is about, and those that it requires,
             as bits.
     """
 
@@ -45,9 +45,9 @@ class MemberDerivatives:
         self.all = (1 << len(names)) - 1
         self.requirements: list[int] = []
         self.required: list[int] = []
-        # By vector: for each `Named` in it, the names of which it says something, and those that it requires.
-        self._said: dict[Vector, tuple[list[int], list[int]]] = {}
-        # Derivatives. Of the names to come, it only matters which `Named` say something of any of them.
+        # By vector: for each `Named` in it, the names that it is about, and those that it requires.
+        self._masks: dict[Vector, tuple[list[int], list[int]]] = {}
+        # Derivatives. All that matters about the names that may still occur is which `Named` are about any of them.
         self._read: dict[tuple[Vector, str, tuple[bool, ...]], Vector] = {}
         self._skipped: dict[tuple[Vector, tuple[bool, ...], tuple[bool, ...]], Vector] = {}
 
@@ -60,7 +60,7 @@ class MemberDerivatives:
         return made
 
     def read(self, vector: Vector, name: str, remaining: int) -> Vector:
-        """Return the derivatives by a member with a listed name, after which the remaining names may come."""
+        """Return the derivatives by a member with a listed name, after which the remaining names may occur."""
         key = vector, name, tuple([mask & remaining > 0 for mask in self.masks(vector)[0]])
         found = self._read.get(key)
         if found is None:
@@ -68,13 +68,13 @@ class MemberDerivatives:
         return found
 
     def masks(self, vector: Vector) -> tuple[list[int], list[int]]:
-        """Return, for each `Named` in a vector, the names of which it says something, and those that it requires."""
-        found = self._said.get(vector)
+        """Return, for each `Named` in a vector, the names that it is about, and those that it requires."""
+        found = self._masks.get(vector)
         if found is None:
             parts = dict.fromkeys(part for formula in vector for part in statements(formula) if type(part) is Named)
             numbers = [part.fields[0] for part in parts]
-            said = [self.requirements[number] for number in numbers], [self.required[number] for number in numbers]
-            found = self._said[vector] = said
+            masks = [self.requirements[number] for number in numbers], [self.required[number] for number in numbers]
+            found = self._masks[vector] = masks
         return found
 
     def _after(self, vector: Vector, name: str, remaining: int) -> Vector:
@@ -105,9 +105,9 @@ class MemberDerivatives:
         return self.expansion.replaced(vector, statement)
 
     def skipped(self, vector: Vector, skipped: int, remaining: int) -> Vector:
-        """Return what is required once some names have been left out and only the remaining names may come."""
-        said, required = self.masks(vector)
-        key = vector, tuple([mask & skipped > 0 for mask in required]), tuple([mask & remaining > 0 for mask in said])
+        """Return what is required once some names have been left out and only the remaining names may occur."""
+        about, required = self.masks(vector)
+        key = vector, tuple([mask & skipped > 0 for mask in required]), tuple([mask & remaining > 0 for mask in about])
         found = self._skipped.get(key)
         if found is None:
             found = self._skipped[key] = self._left(vector, skipped, remaining)
@@ -132,7 +132,7 @@ class MemberDerivatives:
         ]
 
     def unlisted(self, vector: Vector) -> list[tuple[Formula, Sequence[tuple[Formula, Vector]]]]:
-        """Return formulas about unlisted names, each with the values that may come and the vectors after these."""
+        """Return formulas about unlisted names, each with the values that may follow and the vectors after these."""
         by_outcome: dict[tuple[tuple[Formula, Vector], ...], list[Formula]] = {}
         parts = (part for formula in vector for part in statements(formula))
         formulas = dict.fromkeys(part.names for part in parts if isinstance(part, Members))
@@ -146,8 +146,8 @@ class MemberDerivatives:
         ]
 
     def remembered(self, vector: Vector) -> tuple[int, int]:
-        """Return the listed names of which it matters whether they have come, as bits: those that must not come twice,
-        and those that are required."""
+        """Return the listed names for which it matters whether they have occurred, as bits: those that must not occur
+        twice, and those that are required."""
         once = needed = 0
         for formula, denied in (signed for whole in vector for signed in signed_statements(whole)):
             if isinstance(formula, Named):
@@ -178,7 +178,7 @@ class AnyOrderMembers(NamedTuple):
     Attributes:
         vector: the prepared formulas.
         members: the derivatives of these formulas.
-        remembered: the names that come once at most, as bits: at least those of `MemberDerivatives.remembered`.
+        remembered: the names that occur once at most, as bits: at least those of `MemberDerivatives.remembered`.
     """
 
     vector: Vector

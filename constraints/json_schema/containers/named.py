@@ -1,13 +1,13 @@
 """Named: the statements of a formula about listed names, collected by name.
 
     Named(number)     a conjunction of statements about one listed name each, by its number in `Table`
-    Table             what each `Named` says of each name: what its value must satisfy, and whether it is required
+    Table             what each `Named` says about each name: what its value must satisfy, and whether it is required
     prepared(F)       F with `Named` in place of such statements
 
 An object with 500 properties is described by a thousand statements, of which two concern each member. A formula in
 which one `Named` stands for all of them is small, and the derivative by a member looks up the statements that it needs.
-`Named` stays as it is while one of its names may still come, and becomes TRUE after that. The names that may still come
-tell which of its requirements are settled.
+`Named` stays as it is while one of its names may still occur, and becomes TRUE after that. The names that may still
+occur tell which of its requirements are settled.
 """
 
 from __future__ import annotations
@@ -135,12 +135,12 @@ class Table:
 
 
 def _without_absorbed(variants: tuple[Formula, ...]) -> list[Formula]:
-    """Return variants without those that say all that another says, and more: A or (A and B) is A.
+    """Return variants without those that another variant absorbs: A or (A and B) is A.
 
     Only variants with few statements are tried as A."""
-    said = [frozenset([part for part in parts_of(variant) if not _is_idle(part)]) for variant in variants]
-    small = [parts for parts in said if len(parts) <= _ABSORBING]
-    return [variant for variant, parts in zip(variants, said, strict=True) if not any(other < parts for other in small)]
+    sets = [frozenset([part for part in parts_of(variant) if not _is_idle(part)]) for variant in variants]
+    small = [parts for parts in sets if len(parts) <= _ABSORBING]
+    return [variant for variant, parts in zip(variants, sets, strict=True) if not any(other < parts for other in small)]
 
 
 def _is_idle(part: Formula) -> bool:
@@ -149,7 +149,7 @@ def _is_idle(part: Formula) -> bool:
 
 
 def _singles(formula: Formula) -> list[_Single]:
-    """Return what a statement says of each listed name; nothing if it is a statement of another form."""
+    """Return what a statement says about each listed name; nothing if it is a statement of another form."""
     if isinstance(formula, Members):
         if isinstance(formula.names, StringIn):
             return [(name, formula.value, False) for name in formula.names.texts]

@@ -65,7 +65,7 @@ class Names:
         return frozenset([name for name in self.listed if string_matches(names, name)])
 
     def view(self, names: Formula) -> Formula:
-        """Return what a formula about names says of the unlisted ones."""
+        """Return what a formula about names says about the unlisted ones."""
         found = self._views.get(names)
         if found is None:
             found = self._views[names] = _without_lists(names)
@@ -97,7 +97,7 @@ def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
 
 
 def _without_lists(names: Formula) -> Formula:
-    """Return what a formula says of names that no formula lists."""
+    """Return what a formula says about names that no formula lists."""
     if type(names) is Not and type(names.part) is StringIn:
         return TRUE
     return Substitution(lambda statement: FALSE if type(statement) is StringIn else statement)(names)

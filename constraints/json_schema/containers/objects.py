@@ -25,7 +25,7 @@ from constraints.json_schema.formulas.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
 
-# With "any-if-cheap", if an object lists up to this many names, each comes once at most; if it lists more, only those
+# With "any-if-cheap", if an object lists up to this many names, each occurs once at most; if it lists more, only those
 # that must be remembered do.
 FEW_NAMES: Final = 2
 # With "any-if-cheap", all states are made if up to this many names must be remembered. If they take too much, so would
@@ -101,5 +101,5 @@ def _prepared(
 
 
 def _remembered(order: PropertyOrder, num_names: int, needed: int) -> int:
-    """Return the names that come once at most, as bits, if some must be remembered."""
+    """Return the names that occur once at most, as bits, if some must be remembered."""
     return needed if order == "any-if-cheap" and num_names > FEW_NAMES else (1 << num_names) - 1

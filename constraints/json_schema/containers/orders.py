@@ -1,4 +1,4 @@
-"""Orders: the order in which the listed names of an object come.
+"""Orders: the order in which the listed names of an object are written.
 
     tracks(vector)       one order for all formulas, or several if parts of the schema disagree
     names_in(vector)     only the names

@@ -57,8 +57,8 @@ class PlainMembers(NamedTuple):
 
 
 def plain_members(formula: Formula, restriction: Restriction) -> PlainMembers | None:
-    """Return what a formula about objects says of members; None if it is more than a conjunction of such statements, or
-    if a required member cannot be there."""
+    """Return what a formula about objects says about members; None if it is more than a conjunction of such
+    statements, or if a required member cannot be there."""
     kind = type(formula)
     statements = _Statements(restriction)
     for part in formula.fields if kind is And else () if kind is Always else (formula,):
@@ -132,16 +132,16 @@ class PlainInOrder(Plain):
     """Listed names in order, and others after them; a state is the place of the next name.
 
     Attributes:
-        said: what the formula says of each name.
+        statements: what the formula says about each name.
     """
 
-    def __init__(self, said: PlainMembers) -> None:
-        self.said = said
+    def __init__(self, statements: PlainMembers) -> None:
+        self.statements = statements
         # The numbers of members with listed names come first.
-        self.members = [*zip(said.names, said.values, strict=True), *said.others]
+        self.members = [*zip(statements.names, statements.values, strict=True), *statements.others]
 
     @cached_property
     def states(self) -> PlainStates:
         """The states."""
-        listed = [number for number in self.possible() if number < len(self.said.names)]
-        return in_order(len(self.said.names), len(self.members), listed, sorted(self.said.order))
+        listed = [number for number in self.possible() if number < len(self.statements.names)]
+        return in_order(len(self.statements.names), len(self.members), listed, sorted(self.statements.order))

@@ -164,7 +164,7 @@ class ShannonExpansion:
         statement = next(filter(None, map(_first_holds, vector)), None)
         if statement is None:
             return {vector: TRUE}
-        without, given = self._assigned(vector, {statement: FALSE}), self._assigned(vector, {statement: TRUE})
+        without, given = self.replaced(vector, {statement: FALSE}), self.replaced(vector, {statement: TRUE})
         if is_dead(given) and is_dead(without):
             return {}
         inside, outside = self._meet(path, statement.value), self._meet(path, negation(statement.value))
@@ -202,11 +202,7 @@ class ShannonExpansion:
             for statement in found
             if path.meet(outlines(statement.value)).is_empty or outlines.exclude(value, statement.value)
         ]
-        return self._assigned(vector, dict.fromkeys(false, FALSE)) if false else vector
-
-    def _assigned(self, vector: Vector, known: dict[Formula, Formula]) -> Vector:
-        """Return the vector with some statements assumed to be true or false."""
-        return self.replaced(vector, known)
+        return self.replaced(vector, dict.fromkeys(false, FALSE)) if false else vector
 
 
 def _all_or_nothing(formula: Formula) -> tuple[Formula, Formula] | None:

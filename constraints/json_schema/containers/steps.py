@@ -159,7 +159,7 @@ def with_listed(steps: dict[State, list[Step]], order: list[State], best: dict[S
     known.
 
     Args:
-        steps: the steps of listed members. No listed name comes twice, so they make no cycle.
+        steps: the steps of listed members. No listed name occurs twice, so they make no cycle.
         order: the states, each after the targets of its steps.
         best: the known numbers.
     """

@@ -4,16 +4,16 @@
     Supply.names_run_out(O) whether an object may run out of different names
 
 If items must differ, each value can be used only once. An array that may end after every item can always be completed.
-Any other array must have a path to its end on which each item has more values than can have been used before it, or
-values that no earlier item can have had, such as the one that `contains` requires. The number of values is a lower
-bound, found from the automata of strings and numbers and from the states of arrays and objects; so an array about which
-nothing is known counts as one that may run out.
+Any other array must have a path to its end on which each item has more values than there can be earlier items with one
+of these values. The number of values is a lower bound, found from the automata of strings and numbers and from the
+states of arrays and objects; so an array about which nothing is known counts as one that may run out.
 
 Two paths to an end read different arrays, so the number of arrays is a sum over all paths. If their items must differ,
-an item with n values, after k others, has at least n - k that are new. If what is required of each
-member does not depend on the others, objects are counted by their size, name by name. For other objects, two paths may
-read the same one, with its members in different orders, so these are counted along a single path, the one that reads
-most. If k names on that path are not listed, they must differ from each other, and their k! orders are the same object.
+an item with n values, after k others, has at least n - k that are new. Variants that are read side by side may read the
+same arrays, so only the variant with the most counts. If what is required of each member does not depend on the others,
+objects are counted by their size, name by name. For other objects, two paths may read the same one, with its members in
+different orders, so these are counted along a single path, the one that reads most. If k names on that path are not
+listed, they must differ from each other, and their k! orders are the same object.
 
 Rejected: a search for different items, position by position, while a text is written (a bipartite matching for each
 token, for arrays that hardly occur).
@@ -31,7 +31,7 @@ from automata import expressions as ex
 from automata.algebra.operations import intersection
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
-from automata.errors import LimitExceeded
+from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.expressions import Expr
 from automata.queries.counting import total
 from constraints.json_schema.containers.arrays import ArrayAutomaton, array_automaton
@@ -56,6 +56,7 @@ from constraints.json_schema.containers.steps import (
     unused_names,
     with_listed,
 )
+from constraints.json_schema.containers.variants import variants
 from constraints.json_schema.formulas.connectives import Always, Formula, Never, conjunction, parts_of
 from constraints.json_schema.formulas.finite import finite_values
 from constraints.json_schema.formulas.restriction import Restriction
@@ -109,55 +110,45 @@ class Supply:
             self._objects_of[vector] = object_automaton(vector, self.restriction, self.expansion)
         return self._objects_of[vector]
 
+    def array_automata(self, formula: Formula) -> list[ContainerAutomaton]:
+        """Return the automaton of the arrays that satisfy a formula; if items have to be remembered in only some of
+        them, return one for each variant.
+
+        Raises:
+            UnsupportedSchema: see `ArrayAutomaton`.
+        """
+        try:
+            return [array_automaton((formula,), self.expansion)]
+        except UnsupportedSchema:
+            return [array_automaton((part,), self.expansion) for part in variants(formula)]
+
     def runs_out(self, automaton: ArrayAutomaton) -> bool:
         """Return whether items may leave no way to the end of an array; True unless it is known that none do."""
         needed = automaton.needed
         if needed is not None and all(self.values(item) > place for place, item in enumerate(needed)):
             return False
         steps = self.steps(automaton)
-        return steps is None or self._lacks(automaton, steps)
+        if steps is None:
+            return True
+        before, alike = most_before(steps), self.alike_before(automaton.start, steps)
+
+        def used(state: State, step: Step) -> float:
+            # The number of all items before is quick to find, and often small enough.
+            return before[state] if step.values > before[state] else alike(step.value)[state]
+
+        return _lacks(automaton, steps, used)
 
     def names_run_out(self, automaton: ContainerAutomaton) -> bool:
         """Return whether members may leave no way to the end of an object unless a name is repeated; True unless it is
         known that none do.
 
-        The automaton itself lets listed names come once at most; only the others have to be remembered."""
-        found = self.steps(automaton, self._names)
+        The automaton itself lets listed names occur once at most; only the others have to be remembered."""
+        steps = self.steps(automaton, self._names)
+        if steps is None:
+            return True
         # Classes of names are disjoint, so only members whose names are of a finite class use up names of such a class.
-        return found is None or self._lacks(automaton, found, lambda step: step.values < inf)
-
-    def _lacks(
-        self,
-        automaton: ContainerAutomaton,
-        steps: dict[State, list[Step]],
-        uses: Callable[[Step], bool] = lambda step: True,
-    ) -> bool:
-        """Return whether an end may be out of reach; `uses` tells which steps use up a value or a name."""
-        targets = {step.target for found in steps.values() for step in found}
-        before = most_before(steps, uses)
-        safe = {state for state in steps if automaton.end(state) >= 0}
-        more = True
-        while more:
-            more = False
-            for state, found in steps.items():
-                used = before[state]
-                ways = [step for step in found if step.target in safe and step.values]
-                if state not in safe and any(
-                    step.values == inf or step.values > used or self._is_new(steps, state, step) for step in ways
-                ):
-                    safe.add(state)
-                    more = True
-        return not safe >= targets & before_ends(automaton, steps)
-
-    def _is_new(self, steps: dict[State, list[Step]], state: State, step: Step) -> bool:
-        """Return whether no item before a state can have a value that this step from the state reads."""
-        before, more = {state}, True
-        while more:
-            found = {other for other, own in steps.items() if any(each.target in before for each in own)}
-            more = not found <= before
-            before |= found
-        earlier = {each.value for own in steps.values() for each in own if each.target in before}
-        return all(self.exclude(step.value, value) for value in earlier)
+        before = most_before(steps, lambda step: step.values < inf)
+        return _lacks(automaton, steps, lambda state, _: before[state])
 
     def exclude(self, one: Formula, other: Formula) -> bool:
         """Return whether no value satisfies both formulas, as far as is known."""
@@ -233,7 +224,7 @@ class Supply:
         found += self._numbers(to.number(formula))
         array, members = to.array(formula), to.object(formula)
         if found < inf and type(array) is not Never:
-            found += inf if type(array) is Always else self._arrays(array_automaton((array,), self.expansion))
+            found += inf if type(array) is Always else max(map(self._arrays, self.array_automata(array)), default=0)
         if found < inf and type(members) is not Never:
             found += inf if type(members) is Always else self._objects(members)
         return found
@@ -257,9 +248,10 @@ class Supply:
         return content(bounded) if texts is None else texts
 
     def _numbers(self, formula: Formula) -> float:
-        if isinstance(formula, Always | Never):
-            return 0 if isinstance(formula, Never) else inf if self.max_digits is None else 10.0
-        return _texts(self.number_texts(formula))
+        if isinstance(formula, Never):
+            return 0
+        is_any = isinstance(formula, Always) and self.max_digits is None
+        return inf if is_any else _texts(self.number_texts(formula))
 
     def number_texts(self, formula: Formula) -> ByteAutomaton:
         """Return one spelling of each number that satisfies a formula."""
@@ -289,16 +281,16 @@ class Supply:
         by_size = self._plain_objects(plain, least + _MORE_MEMBERS)
         return sum(by_size[low : min((size.high + 1 for size in sizes if size.high is not None), default=None)])
 
-    def _plain_objects(self, said: PlainMembers, most: int) -> list[float]:
+    def _plain_objects(self, members: PlainMembers, most: int) -> list[float]:
         """Return lower bounds on how many objects have 0, 1, ..., `most` members, if these do not depend on each other.
         The bounds are exact if there are no more members, and at most `MAX_STATES` optional names are listed."""
         found = [1.0]
-        for value in said.needed:
+        for value in members.needed:
             found = joined(found, [0.0, self.values(value)], most)
-        optional = [value for place, value in enumerate(said.values) if not said.required >> place & 1]
+        optional = [value for place, value in enumerate(members.values) if not members.required >> place & 1]
         for value in optional[:MAX_STATES]:
             found = joined(found, [1.0, self.values(value)], most)
-        for names, value in said.others:
+        for names, value in members.others:
             found = joined(found, choices(self._strings(names), self.values(value), most), most)
         return found
 
@@ -364,6 +356,23 @@ class Supply:
                     yield Step(names if self.values(value) else 0, target)
         for skipped in automaton.skips(state):
             yield Step(inf, skipped)
+
+
+def _lacks(automaton: ContainerAutomaton, steps: dict[State, list[Step]], used: Callable[[State, Step], float]) -> bool:
+    """Return whether an end may be out of reach; `used` returns how many of the values or names of a step from a state
+    earlier steps may have used up."""
+    safe = {state for state in steps if automaton.end(state) >= 0}
+    more = True
+    while more:
+        more = False
+        for state, found in steps.items():
+            if state not in safe and any(
+                step.target in safe and (step.values == inf or step.values > used(state, step)) for step in found
+            ):
+                safe.add(state)
+                more = True
+    targets = {step.target for found in steps.values() for step in found}
+    return not safe >= targets & before_ends(automaton, steps)
 
 
 def _texts(automaton: ByteAutomaton) -> float:

@@ -7,46 +7,17 @@ it by the formula of a required member or item that has no values. A few contrad
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
-from automata.compile.blame import excerpt
 from automata.errors import LimitExceeded, SchemaError
 from constraints.json_schema.explaining.keywords import NO_VALUE
-from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or, conjunction, parts_of
-from constraints.json_schema.formulas.statements import (
-    BooleanIs,
-    Contains,
-    Format,
-    IsInteger,
-    ItemAt,
-    ItemCount,
-    ItemsFrom,
-    Matches,
-    Maximum,
-    MemberCount,
-    Members,
-    Minimum,
-    MultipleOf,
-    NumberIn,
-    OfKind,
-    Pattern,
-    Reference,
-    StringIn,
-    TextLength,
-    UniqueItems,
-    has_name,
-    required_name,
-)
+from constraints.json_schema.explaining.wording import only_required, worded
+from constraints.json_schema.formulas.connectives import And, Formula, Never, Or, conjunction, parts_of
+from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, Members, Reference, StringIn
 from constraints.json_schema.reading.document import SchemaDocument
-from constraints.json_schema.reading.site import shown
-from constraints.json_schema.strings.formats import INEXACT_FORMATS
 from tokenfst.explanation.wording import listed
 
-# Statements whose values show their kind, so that `type` need not be named beside them.
-_OF_VALUES = (NumberIn, StringIn, BooleanIs)
-# The most parts of a conjunction that is reduced, the greatest depth of nested values that is searched, and the
-# greatest depth of nested connectives that is put into words.
-_MAX_PARTS, _MAX_DEPTH, _MAX_WORDED = 200, 20, 3
+# The most parts of a conjunction that is reduced, and the greatest depth of nested values that is searched.
+_MAX_PARTS, _MAX_DEPTH = 200, 20
 
 
 def conflict(document: SchemaDocument, is_empty: Callable[[Formula], bool]) -> tuple[str, str]:
@@ -139,7 +110,7 @@ class _Search:
     def inside(self, core: Sequence[Formula], place: str, depth: int) -> tuple[str, str] | None:
         """Return the reason and its place if a required member or item can have no value; otherwise None."""
         for part in core:
-            name = _required(part)
+            name = only_required(part)
             if name is not None:
                 values = [other for other in core if isinstance(other, Members) and _is_about(other, name)]
                 value = conjunction(other.value for other in values)
@@ -159,94 +130,5 @@ class _Search:
         return next((places[whole] for whole in map(self.written, parts) if whole in places), otherwise)
 
 
-def _required(part: Formula) -> str | None:
-    """Return the name that a formula requires, if it says nothing else; otherwise None."""
-    name = required_name(part)
-    return name if name is not None and part == has_name(name) else None
-
-
 def _is_about(part: Members, name: str) -> bool:
     return isinstance(part.names, StringIn) and name in part.names.texts
-
-
-def worded(formula: Formula, depth: int = _MAX_WORDED) -> str:
-    """Return a formula in the words of JSON Schema."""
-    name = _required(formula)
-    if name is not None:
-        return f"required property {name!r}"
-    match formula:
-        case OfKind():
-            return f"type {formula.kind.value}"
-        case Maximum():
-            return f"{'exclusiveMaximum' if formula.exclusive else 'maximum'} {_number(formula.bound)}"
-        case Minimum():
-            return f"{'exclusiveMinimum' if formula.exclusive else 'minimum'} {_number(formula.bound)}"
-        case MultipleOf():
-            return f"multipleOf {_number(formula.step)}"
-        case IsInteger():
-            return "type integer"
-        case NumberIn() | StringIn() | BooleanIs():
-            return f"one of {_values(formula)}"
-        case Pattern():
-            return f"pattern {shown(formula.source)}"
-        case Matches():
-            return f"pattern {excerpt(formula.expr)}"
-        case Format():
-            partly = " (which leaves out some valid texts)" if formula.name in INEXACT_FORMATS else ""
-            return f"format {formula.name!r}{partly}"
-        case TextLength():
-            return _bounded(formula, "characters")
-        case ItemCount():
-            return _bounded(formula, "items")
-        case MemberCount():
-            return _bounded(formula, "properties")
-        case Contains():
-            return "contains"
-        case UniqueItems():
-            return "uniqueItems"
-        case ItemsFrom() | ItemAt():
-            return "items" if isinstance(formula, ItemsFrom) else f"item {formula.index}"
-        case Members():
-            return _members(formula)
-        case Reference():
-            return f"a reference to {formula.key or 'the root'}"
-        case Not():
-            return f"not ({worded(formula.part, depth - 1) if depth else '...'})"
-        case And() if set(map(type, formula.parts)) == {OfKind, IsInteger}:
-            return "type integer"
-        case And() if any(type(part) in _OF_VALUES for part in formula.parts):
-            return " and ".join(worded(part, depth) for part in formula.parts if type(part) is not OfKind)
-        case And():
-            kept = formula.parts[: 4 if depth else 0]
-            words = [worded(part, depth - 1) for part in kept] + ["more"] * (len(formula.parts) > len(kept))
-            return " and ".join(words)
-        case Or():
-            return f"one of {len(formula.parts)} alternatives"
-    return "false" if isinstance(formula, Never) else "true"
-
-
-def _members(formula: Members) -> str:
-    if isinstance(formula.names, StringIn):
-        names = ", ".join(map(repr, sorted(formula.names.texts)[:4]))
-        return f"no property {names}" if isinstance(formula.value, Never) else f"property {names}"
-    return "no other properties" if isinstance(formula.value, Never) else "other properties"
-
-
-def _values(formula: NumberIn | StringIn | BooleanIs) -> str:
-    if isinstance(formula, BooleanIs):
-        return str(formula.value).lower()
-    if isinstance(formula, StringIn):
-        found = sorted(map(repr, formula.texts))
-    else:
-        found = [_number(value) for value in sorted(formula.values)]
-    return ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
-
-
-def _number(value: Fraction) -> str:
-    return str(value.numerator) if value.denominator == 1 else str(float(value))
-
-
-def _bounded(formula: TextLength | ItemCount | MemberCount, what: str) -> str:
-    if formula.high is None:
-        return f"at least {formula.low} {what}"
-    return f"{formula.low} to {formula.high} {what}" if formula.low else f"at most {formula.high} {what}"

@@ -19,20 +19,16 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from automata.byte_automaton import ByteAutomaton
 from automata.errors import EmptyLanguage, LimitExceeded, PatternError, SchemaError
-from automata.limits import Work
-from automata.pushdown.automaton import PushdownAutomaton
-from automata.visibly_pushdown import VisiblyPushdownGrammar, compile_visibly_pushdown
 from constraints.json_schema.building.layout import Layout
-from constraints.json_schema.building.schema_grammar import SchemaGrammar, schema_grammar
+from constraints.json_schema.building.schema_grammar import schema_grammar
 from constraints.json_schema.explaining.position import JsonPosition, Step, What, position, written_path
 from constraints.json_schema.explaining.subschemas import ANY_BLANKS, Applied, SchemaSource, Subschemas, read
 from constraints.json_schema.reading import read_schema
 from constraints.json_schema.reading.resources.pointers import step
 from tokenfst.compile import compile as compile_tokens
 from tokenfst.explanation.reasons import PlaceFinder, Reasons, SchemaPlace
-from tokenfst.unique_items.language import UniqueArrays
+from tokenfst.unique_items.language import ArraysAlone, RulesAlone
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # Keywords that may forbid something by themselves. The others only apply schemas, whose own keywords are tried instead.
@@ -116,7 +112,7 @@ def _places(
     path = stop.path
     speaking = [targets for targets in along if targets]  # a value without a schema is left to the one around it
     if stop.what != "value":
-        yield from _said(subschemas, speaking[-1], path, expected, stop.what)
+        yield from _applying(subschemas, speaking[-1], path, expected, stop.what)
         return
     has_begun = len(stop.begins) > len(path)
     left = expected
@@ -127,40 +123,17 @@ def _places(
             left -= own
             yield SchemaPlace(own, written_path(path), target.place, "value")
     if not path or not along[-1]:
-        yield from _said(subschemas, speaking[-1], path, left, "value")
+        yield from _applying(subschemas, speaking[-1], path, left, "value")
     else:
         outer = [targets for targets in along[:-1] if targets]
-        yield from _said(subschemas, outer[-1], path[:-1], left, "after" if has_begun else "value")
+        yield from _applying(subschemas, outer[-1], path[:-1], left, "after" if has_begun else "value")
 
 
-def _said(
+def _applying(
     subschemas: Subschemas, targets: list[Applied], path: tuple[Step, ...], expected: frozenset[int], what: What
 ) -> Iterator[SchemaPlace]:
     for target in subschemas.saying(targets) if expected else ():
         yield SchemaPlace(expected, written_path(path), target.place, what)
-
-
-@dataclass(frozen=True)
-class _Rules:
-    """The constraint of a schema's grammar."""
-
-    grammar: SchemaGrammar
-
-    def to_visibly_pushdown(self) -> VisiblyPushdownGrammar:
-        """Return the rules.
-
-        Raises:
-            UnsupportedSchema: rules alone are not enough, because items have to be remembered.
-        """
-        return self.grammar.alone()
-
-    def unique_arrays(self) -> UniqueArrays | None:
-        """Return the rules with the arrays whose items have to be remembered; None if there are no such arrays."""
-        return self.grammar.unique_arrays()
-
-    def to_automaton(self, work: Work) -> ByteAutomaton | PushdownAutomaton:
-        """Return the automaton of the texts."""
-        return compile_visibly_pushdown(self.grammar.alone(), work=work)
 
 
 @dataclass(frozen=True)
@@ -222,7 +195,9 @@ class _Trial:
     def allows(self, layout: Layout) -> bool:
         """Return whether a schema in some layout allows the refused bytes after the text."""
         try:
-            automaton = compile_tokens(_Rules(schema_grammar(layout)), ALL_BYTES)
+            grammar = schema_grammar(layout)
+            arrays = grammar.unique_arrays()
+            automaton = compile_tokens(RulesAlone(grammar.rules) if arrays is None else ArraysAlone(arrays), ALL_BYTES)
         except (SchemaError, PatternError, EmptyLanguage):
             return False
         except LimitExceeded as error:

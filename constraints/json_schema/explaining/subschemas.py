@@ -112,8 +112,8 @@ class Subschemas:
 
     def saying(self, targets: list[Applied]) -> list[Applied]:
         """Return the schemas that constrain a value by themselves; all of them if none does."""
-        said = [each for each in targets if not isinstance(each.schema, dict) or set(each.schema) - _SILENT]
-        return said or targets
+        speaking = [each for each in targets if not isinstance(each.schema, dict) or set(each.schema) - _SILENT]
+        return speaking or targets
 
     def expected(self, target: Applied, value: bytes) -> frozenset[int] | None:
         """Return the bytes that a schema allows after the beginning of a value; None if it does not allow this

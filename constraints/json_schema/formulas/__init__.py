@@ -4,5 +4,5 @@ connectives -> statements      the parts of formulas, and the functions that tra
 restriction                    a formula, simplified for values of one kind
 outlines                       a quick upper bound on the values of a formula; which formulas exclude each other
 finite                         all values of a formula, if they are few
-wording                        a formula in words, for pictures
+notation                       a formula in a short notation, for pictures
 """

@@ -227,9 +227,11 @@ class _Finite:
         return None
 
     def arrays(self, formula: Formula) -> _Values:
-        if isinstance(formula, Or):
-            return self.either(formula, self.arrays)
-        parts = parts_of(formula)
+        found = None if isinstance(formula, Or) else self.arrays_of_items(parts_of(formula))
+        return self.listed(formula, self.arrays) if found is None else found
+
+    def arrays_of_items(self, parts: tuple[Formula, ...]) -> _Values:
+        """Return the arrays that satisfy some statements, if the items of a bounded number have finite sets."""
         highs = [part.high for part in parts if isinstance(part, ItemCount) and part.high is not None]
         if not highs or min(highs) > self.most:
             return None
@@ -243,9 +245,11 @@ class _Finite:
         return self.rows(Kind.ARRAY, [choices[:length] for length in range(low, min(highs) + 1)], tuple)
 
     def objects(self, formula: Formula) -> _Values:
-        if isinstance(formula, Or):
-            return self.either(formula, self.objects)
-        parts = parts_of(formula)
+        found = None if isinstance(formula, Or) else self.objects_of_members(parts_of(formula))
+        return self.listed(formula, self.objects) if found is None else found
+
+    def objects_of_members(self, parts: tuple[Formula, ...]) -> _Values:
+        """Return the objects that satisfy some statements, if all members are required and have finite sets."""
         highs = [part.high for part in parts if isinstance(part, MemberCount) and part.high is not None]
         names = sorted({name for part in parts if (name := required_name(part)) is not None})
         if not highs or len(names) < min(highs):
@@ -272,7 +276,7 @@ class _Finite:
 
 
 def item_at(parts: tuple[Formula, ...], place: int) -> Formula:
-    """Return what statements about an array say of the item at a place."""
+    """Return what statements about an array say about the item at a place."""
     return conjunction(part.item for part in parts if isinstance(part, ItemAt) and part.is_about(place))
 
 

@@ -9,7 +9,7 @@ features by which schemas distinguish variants: kinds, constants and enumeration
 members of objects, one of which is often a constant that serves as a tag.
 
 `oneOf` is "this one and none of the others". Most schemas that use it mean a tagged union, in which the others cannot
-hold anyway; then the plain disjunction is equivalent, and compiles to far less (`Outlines.compatible`).
+hold anyway; then the plain disjunction is equivalent, and compiles to a far smaller automaton (`Outlines.compatible`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _ALL: Final = Outline(_NULL | _TRUE | _FALSE | _ARRAY | _OBJECT, _ANYTHING, _ANY
 
 @dataclass(slots=True, eq=False)
 class _Tags:
-    """What a conjunction says of an object's members.
+    """What a conjunction says about an object's members.
 
     Attributes:
         required: the names of required members.

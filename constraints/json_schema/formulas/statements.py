@@ -1,6 +1,6 @@
 """Statements: what one keyword says about values of one kind. Each is true for every value of any other kind.
 
-    any kind    OfKind; Reference, which says what a definition says and is the only way to recursion
+    any kind    OfKind; Reference, which holds if a definition does, and is the only source of recursion
     booleans    BooleanIs
     numbers     NumberIn, Minimum, Maximum, MultipleOf, IsInteger
     strings     StringIn, Pattern, Matches, Format, TextLength

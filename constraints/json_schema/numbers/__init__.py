@@ -23,7 +23,7 @@ from automata.expressions import EMPTY, Expr, alternation, char_set, concat, rep
 from automata.queries import is_finite
 from constraints.json_schema.formulas.connectives import FALSE, TRUE, And, Formula, Or, conjunction
 from constraints.json_schema.formulas.statements import IsInteger, Minimum, MultipleOf, NumberIn
-from constraints.json_schema.numbers.finite import finite_language
+from constraints.json_schema.numbers.finite import digits_on_a_side, finite_language
 from constraints.json_schema.numbers.knowledge import atoms, check, number_matches
 from constraints.json_schema.numbers.spelling import number_automaton
 
@@ -64,7 +64,7 @@ def number_language(formula: Formula) -> Expr | ByteAutomaton:
     spellings with exponents that are left out.
 
     Raises:
-        TypeError: the formula says something of values that are not numbers.
+        TypeError: the formula says something about values that are not numbers.
         LimitExceeded: multiples of a step with too many remainders, or a bound with too many digits.
     """
     if formula == TRUE:
@@ -102,16 +102,18 @@ def _requires_integer(formula: Formula) -> bool:
 def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAutomaton:
     """Return the JSON spellings of numbers for which a formula holds, with a bounded number of digits.
 
-    An infinite language is restricted to at most `max_digits` digits before and after the point, or to the digits of
-    the longest number that the formula names, if that has more. An exponent has at most two digits, or as many as it
-    takes to write this maximum, if that is more. If no spelling is that short, the whole language is returned.
+    An infinite language is restricted to at most `max_digits` digits before the point and as many after it. If a number
+    that the formula names has more digits on either side, that many are allowed on both sides: the mantissa of
+    1.2345e300 has digits after the point, and the number itself has none. An exponent has at most two digits, or as
+    many as it takes to write this maximum. If no spelling is that short, the whole language is returned.
 
     Raises: as for `number_language`.
     """
     language = number_language(formula)
     if is_finite(language):
         return language
-    most = max(max_digits, *map(_most_digits, atoms(formula)), 1)
+    named = (number for statement in atoms(formula) for number in _named(statement))
+    most = max(max_digits, *map(digits_on_a_side, named), 1)
     digits, sign = repeat(_DIGIT, 1, most), repeat(char_set("+-"), 0, 1)
     exponent = concat(char_set("eE"), sign, repeat(_DIGIT, 1, max(2, len(str(most)))))
     within = concat(repeat("-", 0, 1), digits, repeat(concat(".", digits), 0, 1), repeat(exponent, 0, 1))
@@ -120,15 +122,13 @@ def bounded_number_language(formula: Formula, max_digits: int) -> Expr | ByteAut
     return language if bounded.is_empty else bounded
 
 
-def _most_digits(statement: Formula) -> int:
-    """Return a bound on the digits before or after the point of the numbers that a statement names."""
-    named: Iterable[Fraction] = ()
-    if isinstance(statement, NumberIn):
-        named = statement.values
-    elif isinstance(statement, Minimum):
-        named = (statement.bound,)
-    elif isinstance(statement, MultipleOf):
-        named = (statement.step,)
-    # A number below 2^n has at most n log10(2) + 1 digits; a number with n decimals has a denominator of at least 2^n.
-    whole = max((int(abs(number)).bit_length() for number in named), default=0) * 30103 // 100_000 + 1
-    return max(whole, *(number.denominator.bit_length() for number in named), 0)
+def _named(statement: Formula) -> Iterable[Fraction]:
+    """Return the numbers that a statement names."""
+    match statement:
+        case NumberIn():
+            return statement.values
+        case Minimum():
+            return (statement.bound,)
+        case MultipleOf():
+            return (statement.step,)
+    return ()

@@ -165,6 +165,13 @@ def _scientific(sign: str, digits: str, exponent: int) -> Expr:
     return concat(sign or EPSILON, mantissa, _E, "-" if exponent < 0 else _PLUS, _ZEROS, str(abs(exponent)))
 
 
+def digits_on_a_side(value: Fraction) -> int:
+    """Return how many digits a number has before the point or after it, whichever are more; those before it if the
+    decimals do not end."""
+    whole, decimal = len(str(int(abs(value)))), _decimal(value)
+    return whole if decimal is None else max(whole, -decimal[1])
+
+
 def _decimal(value: Fraction) -> tuple[str, int] | None:
     """Return digits d and a power k <= 0 with value = d * 10^k; None if the decimals do not end."""
     denominator, power = value.denominator, 0

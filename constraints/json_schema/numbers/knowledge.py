@@ -1,4 +1,4 @@
-"""Knowledge: the truth of a formula about numbers, from what is known of a number so far.
+"""Knowledge: the truth of a formula about numbers, from what is known about a number so far.
 
 A text is read from left to right, and the knowledge of its number grows with it. So the truth of a formula is a
 function of knowledge, and is true, false, or not known yet (Kleene's strong logic: a conjunction is false as soon as
@@ -32,7 +32,7 @@ _MOST_BITS: Final = 10_000
 
 
 class Knowledge(NamedTuple):
-    """What is known of a number.
+    """What is known about a number.
 
     Attributes:
         places: for each cut, a set of BELOW, AT and ABOVE.
@@ -66,7 +66,7 @@ def atoms(formula: Formula) -> Iterator[Formula]:
     """Yield the statements of a formula from left to right.
 
     Raises:
-        TypeError: the formula says something of values that are not numbers.
+        TypeError: the formula says something about values that are not numbers.
     """
     for part in statements(formula):
         if isinstance(part, NumberIn | Minimum | MultipleOf | IsInteger):
@@ -79,7 +79,7 @@ def check(formula: Formula) -> None:
     """Check the statements of a formula.
 
     Raises:
-        TypeError: it says something of values that are not numbers.
+        TypeError: it says something about values that are not numbers.
         LimitExceeded: a number in it has too many digits.
     """
     for statement in atoms(formula):
@@ -92,7 +92,7 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
     """Return whether a formula holds for a number, however the number is spelled.
 
     Raises:
-        TypeError: the formula says something of values that are not numbers.
+        TypeError: the formula says something about values that are not numbers.
     """
 
     def statement(part: Formula) -> bool:
@@ -113,7 +113,7 @@ def number_matches(formula: Formula, value: Fraction) -> bool:
 
 
 def branch(formula: Formula, atoms: Sequence[Formula], steps: Sequence[Fraction], negative: bool) -> Branch:
-    """Return what a formula with these statements and steps says of numbers of one sign."""
+    """Return what a formula with these statements and steps says about numbers of one sign."""
     values = {abs(value) for statement in atoms for value in _points(statement) if not value or (value < 0) == negative}
     cuts = tuple(sorted(values))
     return Branch(cuts, _TruthBuilder({cut: number for number, cut in enumerate(cuts)}, steps, negative).truth(formula))

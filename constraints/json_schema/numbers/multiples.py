@@ -8,7 +8,7 @@ not modulo the power of ten, which would take a million states for a million:
     k < 0     the remainder of all digits; in the fraction also how many of its first -k digits have been read, after
               which only zeros may follow
 
-Remainders after which the same digits make a multiple are one state. With j digits to come, only a number below 10^j
+Remainders after which the same digits make a multiple are one state. With j digits to follow, only a number below 10^j
 can be added to a remainder, so many remainders lead to no multiple of a: of 86,400, whose a is 864, some 140 are left.
 Alexeev ("Minimal DFA for testing divisibility", 2004) counts those that are left, and no automaton has fewer states. So
 a step with a small a is cheap whatever the power of ten; a power of two is cheaper than its size (4,096 takes some 410
@@ -127,8 +127,8 @@ class Step:
         return found
 
     def _class(self, rest: int) -> tuple[int, ...]:
-        """Return, for each number of digits to come, the number that they must form to make a multiple, or `FAILED` if
-        they cannot; and as the last entry the remainder once enough digits follow to complete any remainder."""
+        """Return, for each number of digits to follow, the number that they must form to make a multiple, or `FAILED`
+        if they cannot; and as the last entry the remainder once enough digits follow to complete any remainder."""
         size = 10 ** max(-self.power, 0)
         rest, found = rest * size % self.coefficient, []
         while size < self.coefficient:

@@ -1,9 +1,9 @@
-"""Comparing digits, as they come, with magnitudes.
+"""Comparing digits, as they are read, with magnitudes.
 
 The number of an integer's digits is not known before they end, so after n digits the state is how they compare with the
-first n digits of each cut that has as many; a cut with fewer digits lies below. At the point the integers are compared;
-for a cut that is equal so far, the rest of its fraction is kept; ten times the rest, rounded down, is the next digit.
-So the decimals of a cut need not end.
+first n digits of each cut that has at least n digits; a cut with fewer digits is smaller. At the decimal point, the
+integers are compared; for a cut that is equal so far, the rest of its fraction is kept; ten times the rest, rounded
+down, is the next digit. So the decimals of a cut need not end.
 
     integer digits    (n, places): n up to one more than the longest cut has; places, for each cut: how its first n
                       digits compare, ABOVE if it has fewer

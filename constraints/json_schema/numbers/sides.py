@@ -62,7 +62,7 @@ class Side:
     Attributes:
         cuts: their comparison with the cuts.
         mantissas: the comparison of mantissas with those of cuts so large or small that exponents are written there.
-        truth: what the formula says of them.
+        truth: what the formula says about them.
         unknown: the knowledge of multiples, if nothing is known: None for each step.
         hopeless: whether no number of this sign, nor zero, satisfies the formula.
     """

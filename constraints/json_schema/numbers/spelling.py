@@ -1,6 +1,6 @@
 """The automaton of the spellings of numbers for which a formula holds.
 
-Its states are what is known of the digits so far: how they compare with each cut, whether all of them are zeros,
+Its states are what is known about the digits so far: how they compare with each cut, whether all of them are zeros,
 whether those after the point are, and the remainder by each step. It is deterministic by construction, and is then
 minimized.
 
@@ -53,7 +53,7 @@ def number_automaton(formula: Formula) -> ByteAutomaton:
     """Return the automaton of the spellings of all numbers for which a formula about numbers holds.
 
     Raises:
-        TypeError: the formula says something of values that are not numbers.
+        TypeError: the formula says something about values that are not numbers.
         LimitExceeded: there are too many remainders or digits.
     """
     spelling = _Spelling(formula)
@@ -108,7 +108,7 @@ class _Spelling:
             return f"comparing digits with the bounds of a number takes more than {MAX_STATES:,} states"
         what = f"telling the multiples of {Decimal(most.size.numerator) / most.size.denominator} by their digits"
         if most.fewest <= MAX_STATES:
-            return f"{what}, and what else is said, takes more than {MAX_STATES:,} states"
+            return f"{what}, together with the other keywords, takes more than {MAX_STATES:,} states"
         return f"{what} takes some {most.fewest:,} states, more than the {MAX_STATES:,} that are looked at"
 
     def first_digit(self, source: int, number: int) -> None:

@@ -4,7 +4,7 @@
     label    letters, digits and inner hyphens, 63 characters at most
 
 The size of a label, with the dot after it, is rounded up to a multiple of sixteen, and a name with its last dot has at
-most 254 characters. So the automaton needs a state for each place in a label and each number of sixteens, and not for
+most 254 characters. So the automaton needs a state for each place in a label and each multiple of sixteen, and not for
 each number of characters, and a few names with more than 15 labels or more than 190 characters are left out.
 
 A label that begins with `xn--` is valid only if the rest is the encoding of a valid label (RFC 5890, section 2.3.2.1).
@@ -49,8 +49,8 @@ def ascii_label(first: str = "A-Za-z0-9") -> Expr:
 
 
 class _Place(NamedTuple):
-    """A place in a name: the sixteens of the labels before, the number of characters of this label, whether the last
-    one is a hyphen, and whether they are the beginning of `xn--`."""
+    """A place in a name: the size of the labels before, in sixteens, the number of characters of this label, whether
+    the last one is a hyphen, and whether they are the beginning of `xn--`."""
 
     before: int
     size: int = 0

@@ -1,4 +1,4 @@
-"""Formulas in words, for pictures: `all items (integer ∧ ≥ 0)`."""
+"""in_notation: formulas in the notation of pictures, such as `all items (integer ∧ ≥ 0)`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from constraints.json_schema.formulas import connectives, statements
 from constraints.json_schema.formulas.connectives import Formula
 
 
-def worded(formula: Formula) -> str:
-    """Return a formula in words; parts of a conjunction that follow from others are left out."""
+def in_notation(formula: Formula) -> str:
+    """Return a formula in this notation; parts of a conjunction that follow from others are left out."""
     match formula:
         case connectives.Always():
             return "any"
         case connectives.Never():
             return "none"
         case connectives.Not(part=part):
-            return f"¬({worded(part)})"
+            return f"¬({in_notation(part)})"
         case connectives.And(parts=parts):
             integer = any(isinstance(part, statements.IsInteger) for part in parts)
             number = statements.OfKind(statements.Kind.NUMBER)
-            return " ∧ ".join(worded(part) for part in parts if not (integer and part == number))
+            return " ∧ ".join(in_notation(part) for part in parts if not (integer and part == number))
         case connectives.Or(parts=parts):
-            return " ∨ ".join(f"({worded(part)})" for part in parts)
+            return " ∨ ".join(f"({in_notation(part)})" for part in parts)
     return _statement(formula)
 
 
 def _statement(formula: Formula) -> str:
-    """Return a statement about numbers, strings or values of any kind in words."""
+    """Return a statement about numbers, strings or values of any kind."""
     match formula:
         case statements.OfKind(kind=kind):
             return kind.value
@@ -56,20 +56,20 @@ def _statement(formula: Formula) -> str:
 
 
 def _container(formula: Formula) -> str:
-    """Return a statement about arrays or objects in words."""
+    """Return a statement about arrays or objects."""
     match formula:
         case statements.ItemsFrom(index=index, item=item):
-            return f"all items{f' from {index} on' if index else ''} ({worded(item)})"
+            return f"all items{f' from {index} on' if index else ''} ({in_notation(item)})"
         case statements.ItemAt(index=index, item=item):
-            return f"item {index} ({worded(item)})"
+            return f"item {index} ({in_notation(item)})"
         case statements.Contains(item=item, low=low, high=high):
-            return f"{_bounds(low, high)} items ({worded(item)})"
+            return f"{_bounds(low, high)} items ({in_notation(item)})"
         case statements.ItemCount(low=low, high=high):
             return f"{_bounds(low, high)} items"
         case statements.UniqueItems():
             return "all items differ"
         case statements.Members(names=names, value=value):
-            return f"members named {worded(names)} ({worded(value)})"
+            return f"members named {in_notation(names)} ({in_notation(value)})"
         case statements.MemberCount(low=low, high=high):
             return f"{_bounds(low, high)} members"
     return repr(formula)
