@@ -89,6 +89,24 @@ def test_tokens(name: str, tokens: Tokens) -> None:
         assert not automaton.accepts(any_), text
 
 
+# Names beyond ASCII, white space and types as SQLite's tokenizer and parser read them.
+SQL = [
+    "SELECT é, aé, é1$ FROM naïve AS 表, \U0001f600",
+    "SELECT selecté FROM fromé",
+    "SELECT :é, @é, :1, :a$b",
+    "SELECT\f1",
+    "SELECT \v1",
+    "SELECT CAST(a AS), CAST(b AS c é (1))",
+]
+NOT_SQL = ["SELECT\v1", "SELECT/**/\v1", "SELECT \ufeff", "SELECT CAST(a AS (1))", "SELECT :", "SELECT é é é"]
+
+
+@pytest.mark.parametrize(("text", "verdict"), [*((text, True) for text in SQL), *((text, False) for text in NOT_SQL)])
+def test_sql_as_sqlite_reads_it(text: str, verdict: bool) -> None:
+    assert REFERENCES["sql"].accepts(text) == verdict
+    assert compiled("sql").accepts(text.encode()) == verdict
+
+
 def test_a_name_that_nothing_has() -> None:
     with pytest.raises(ValueError, match="no bundled grammar is called 'perl'"):
         bundled("perl")

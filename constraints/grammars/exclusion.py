@@ -21,7 +21,7 @@ class RecursiveExclusion(TokenfstError):
 
     def __init__(self, rule: str, recursive: str) -> None:
         super().__init__(
-            f"A - B needs A and B without recursion, and {recursive!r} calls itself, by way of others or not"
+            f"A - B needs A and B without recursion, and {recursive!r} calls itself, directly or through other rules"
         )
         self.rule = rule
 

@@ -250,13 +250,14 @@ def _distinct(size: Size, what: str) -> Size:
 
 
 def _real(bounds: Bounds) -> Expr:
-    """Return floats within bounds, and the infinities that nothing excludes."""
-    infinities = ["inf"] * (bounds.high is None) + ["-inf"] * (bounds.low is None)
+    """Return floats within bounds, and the infinities and NaN that no bound excludes; as in Pydantic, no step does."""
+    signs = [""] * (bounds.high is None) + ["-"] * (bounds.low is None)
+    names = ["inf", "nan"] if len(signs) == 2 else ["inf"]
     try:
         finite = _within(rounding_into(bounds), whole=False)
     except UnsatisfiableSchema:
         finite = EMPTY
-    return finite if bounds.step is not None else alternation(finite, strings(infinities))
+    return alternation(finite, strings([sign + name for sign in signs for name in names]))
 
 
 def _exact(bounds: Bounds) -> Expr:

@@ -114,6 +114,8 @@ def dataclass(annotation: Any) -> ConstructorCalls[Any]:
     The exceptions are values whose `repr` is not valid Python, or leaves out what the constructor needs: members of an
     Enum are written as `Color.RED`; fields with `init=False` are not written; fields with `repr=False` are written; and
     the fields of a Pydantic dataclass are written with their aliases if its constructor does not take their names.
+    Defaults that are not values of their field's type (`count: int = None`), which dataclasses do not check, can be
+    left out but not written.
 
     Args:
         annotation: a dataclass, or any type that is made of those above.

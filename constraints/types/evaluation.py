@@ -258,12 +258,14 @@ def _held(value: Any, bounds: Bounds) -> Any:
         # The automaton checks steps, on the written number. A float is rounded when it is read, even to infinity, and
         # `_near` changes large Decimals.
         bounds = replace(bounds, step=None)
-    if isinstance(value, float) and math.isinf(value):
+    if isinstance(value, float) and math.isnan(value):
+        held = bounds == UNBOUNDED
+    elif isinstance(value, float) and math.isinf(value):
         held = (bounds.high if value > 0 else bounds.low) is None
     elif isinstance(value, Decimal):
         held = value.is_finite() and bounds.hold(_near(value))
     else:
-        held = value == value and bounds.hold(Fraction(value))
+        held = bounds.hold(Fraction(value))
     if not held:
         raise Mismatch(f"{value} is not {expected}")
     return value

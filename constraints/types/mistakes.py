@@ -14,7 +14,7 @@ from typing import Any
 
 from automata.errors import SchemaError
 
-# What is said of a type on which Python's recursion ends.
+# What is said about a type that exceeds Python's recursion limit.
 TOO_DEEP = "the type is nested too deeply, or refers to itself with ever larger arguments"
 
 # Instances of these are never types; instances of other classes may be, such as `typing.Annotated[...]`.

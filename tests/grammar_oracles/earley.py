@@ -157,7 +157,7 @@ class Recognizer:
         return tuple((word, place) for word, place in moved if place >= 0)
 
     def _bytes_on(self, state: State) -> set[int]:
-        """One byte for each way on: first in the word at hand, then in the next one."""
+        """One byte for each continuation: first in the word at hand, then in the next one."""
         found = {byte for word, place in state.words for byte in self._leading(word, place)}
         ended = self._ended(state) if state.inside else None
         if ended is not None:

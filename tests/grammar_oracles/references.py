@@ -1,4 +1,4 @@
-"""What other programs say of the texts of bundled grammars: parsers of the languages, or readers written by hand.
+"""What other programs say about the texts of bundled grammars: parsers of the languages, or readers written by hand.
 
 A reference is exact where it can be narrowed down to the grammar's own language. Otherwise it reads more, and only what
 a grammar accepts must be accepted by it. DOMINO's C is nobody else's language, so it has none.

@@ -1,6 +1,6 @@
 """Random texts from grammars, and random changes to texts, for oracles to judge.
 
-A sample follows the rules. Up to some depth and length every way is as likely as any other; beyond, alternatives that
+A sample follows the rules. Up to some depth and length all alternatives are equally likely; beyond, alternatives that
 need the fewest further calls are taken and nothing is repeated, so that every sample ends. Between words stands an
 ignored word or, at times, nothing, which may glue words together: samples of grammars with words need a judge too.
 """

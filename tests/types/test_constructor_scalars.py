@@ -225,6 +225,16 @@ def test_floats_are_bounded_after_rounding() -> None:
     assert accepts(Annotated[float, at.Gt(0)], "5e-324", "1e-400", "0.0", "1e-05") == [True, False, False, True]
 
 
+@pytest.mark.parametrize("bounds", [(), (at.Ge(0),), (at.Le(8),), (at.Interval(ge=0, le=8),)])
+def test_steps_exclude_no_infinities(bounds: tuple[Any, ...]) -> None:
+    annotation = Annotated[(float, at.MultipleOf(2), *bounds)]
+    adapter, constraint = pydantic.TypeAdapter[float](annotation), dataclass(annotation)
+    for text in ("inf", "-inf", "nan", "-nan", "9e417", "-9e417", "4", "5"):
+        expected = reads(lambda written: adapter.validate_python(float(written)), text)
+        assert constraint.allows(text) == reads(constraint.parse, text) == expected, text
+        assert not expected or constraint.allows(repr(constraint.parse(text))), text
+
+
 def test_numbers_in_other_spellings() -> None:
     assert accepts(int, "0", "-0", "01", "1_0", "+1", "1.0", "--1") == [True, True, False, False, False, False, False]
     assert (

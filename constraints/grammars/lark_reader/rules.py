@@ -129,7 +129,7 @@ class Rules:
     def named(self, item: Item, rule: str) -> Expr:
         """Return the expression of a name that is not a parameter."""
         self.check_defined(item, rule)
-        return ex.call(item.value) if item.value.islower() else self.terminals.named(item, rule)
+        return ex.call(item.value) if item.value.islower() else self.terminals.named(item)
 
     def check_defined(self, item: Item, rule: str) -> None:
         document, name = self.document, item.value

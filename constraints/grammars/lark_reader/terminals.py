@@ -102,7 +102,7 @@ class Terminals:
 
     # References
 
-    def named(self, item: Item, rule: str | None) -> Expr:
+    def named(self, item: Item) -> Expr:
         """Return the call that the name of a defined terminal stands for in a rule."""
         name = item.value
         if name in self.document.declared:
@@ -117,7 +117,7 @@ class Terminals:
         terminal = self.terminal_of(item, rule)
         assert terminal.key
         if terminal.key in self.names:
-            return self.named(Item("name", self.names[terminal.key], item.position), rule)
+            return self.named(Item("name", self.names[terminal.key], item.position))
         written = f"{item.value.first}..{item.value.last}" if item.operation == "range" else str(item.value)
         if item.operation == "substrings":
             written = f"%regex {terminal.key[1]}" if len(terminal.key[1]) < _LONG else f"%regex at {item.position}"
@@ -133,7 +133,7 @@ class Terminals:
             name = self.names[self.terminal_of(item, None).key or ("", "", "")]
         elif len(body) == 1 and item.operation == "name" and item.value in self.terminals:
             name = item.value
-            self.named(item, None)
+            self.named(item)
         else:
             name = f"%ignore at {self.lines.place(item.position).line}"
             self.reference(name, self.evaluate(body, None), 0, item.position)
