@@ -89,8 +89,8 @@ std::vector<std::tuple<int32_t, std::optional<Position>>> doubtful(TokenReader& 
   return found;
 }
 
-std::optional<nb::bytes> some_way(const TokenReader& tokens, const Position& position) {
-  const auto found = held_unlocked(tokens, [&] { return tokens.reader().some_way(position); });
+std::optional<nb::bytes> some_text(const TokenReader& tokens, const Position& position) {
+  const auto found = held_unlocked(tokens, [&] { return tokens.reader().some_text(position); });
   return found ? std::optional(nb::bytes(found->data(), found->size())) : std::nullopt;
 }
 
@@ -164,7 +164,7 @@ void bind_unique_items(nb::module_& m) {
           "About how many items, members and rivals the position remembers.")
       .def_prop_ro(
           "has_rivals", [](const Position& position) { return position.memory.has_rivals(); },
-          "Whether the item or name under way may still repeat an earlier one.")
+          "Whether the current item or name may still repeat an earlier one.")
       .def_ro("num_repeats", &Position::num_repeats, "The number of items that have repeated an earlier one.")
       .def("__hash__", [](const Position& position) { return static_cast<int64_t>(position.hash()); })
       .def(
@@ -186,12 +186,12 @@ void bind_unique_items(nb::module_& m) {
             if (!position.memory.has_rivals()) return true;
             return held_unlocked(tokens, [&] { return tokens.reader().can_continue(position); });
           },
-          "Return whether the item or name under way can still differ from all earlier ones.")
+          "Return whether the current item or name can still differ from all earlier ones.")
       .def("clear", &clear, "Remove from a mask of the rules the tokens that the memory forbids.")
       .def("doubtful", &doubtful, "position"_a, "mask"_a,
-           "Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, "
-           "each with the position that it leads to, or None if it is not allowed.")
-      .def("some_way", &some_way,
+           "Return the tokens of a mask after which the current item or name has rivals, or in which an item repeats "
+           "an earlier one, each with the position that it leads to, or None if it is not allowed.")
+      .def("some_way", &some_text,
            "Return a text that leads from a position with rivals to one without, or None if there is none.");
 }
 

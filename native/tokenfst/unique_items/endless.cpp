@@ -48,12 +48,12 @@ bool Endless::loops(int64_t state) {
 
 // Return whether a state within a string loops, or leads to one that does.
 bool Endless::leads(int64_t state) {
-  return loops(state) || std::ranges::any_of(kTried, [&](std::string_view way) { return loops(after(state, way)); });
+  return loops(state) || std::ranges::any_of(kTried, [&](std::string_view text) { return loops(after(state, text)); });
 }
 
 // Return whether a string may begin at a state outside of strings and lead to such a loop.
 bool Endless::leads_in(int64_t state) {
-  return std::ranges::any_of(kOpening, [&](std::string_view way) { return leads(after(state, way)); });
+  return std::ranges::any_of(kOpening, [&](std::string_view text) { return leads(after(state, text)); });
 }
 
 std::span<const int32_t> Endless::left(int64_t state, std::span<const uint32_t> words) {

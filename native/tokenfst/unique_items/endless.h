@@ -1,9 +1,10 @@
 // Endless: the states where a string may continue without end, so that tokens need not be read with the memory.
 //
 // After a comma all earlier items are rivals, so each token that ends a string and continues to another item would have
-// to be read with the memory: some hundred in a vocabulary of 128,000. Most of them only begin the next item. Where the
-// grammar lets a string of any length follow, some continuation of it is none of the rivals, which are finitely many.
-// Whether that is so depends on the state of the marked automaton alone, so it is found once for each state.
+// to be read with the memory: about a hundred tokens of a vocabulary of 128,000. Most of them only begin the next item.
+// Where the grammar lets a string of any length follow, some continuation of it is none of the rivals, which are
+// finitely many. Whether that is so depends on the state of the marked automaton alone, so it is found once for each
+// state.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,15 @@ class Endless {
 
   // Everything below requires that the caller holds the marked automaton.
 
-  // Whether each plain character (`is_plain`) leads from a state to itself.
+  // Return whether each plain character (`is_plain`) leads from a state to itself.
   bool loops(int64_t state);
-  // The tokens of `SeparatingTokens::closing`, by rank, that have to be read with the memory, if a string without
-  // rivals is under way, outside of escapes. `words` has the tokens that the rules allow; the answer is kept by state,
-  // so they must follow from it. Valid until the next call.
+  // Return the tokens of `SeparatingTokens::closing`, by rank, that have to be read with the memory, if the current
+  // scalar is a string without rivals, outside of escapes. `words` has the tokens that the rules allow; the answer is
+  // kept by state, so they must follow from it. Valid until the next call.
   std::span<const int32_t> left(int64_t state, std::span<const uint32_t> words);
 
  private:
-  // The most states for which answers are kept; then all are dropped.
+  // The most states for which answers are kept; beyond that, all are dropped.
   static constexpr size_t kMaxKept = 1 << 12;
 
   int64_t after(int64_t state, std::span<const uint8_t> text);

@@ -233,7 +233,7 @@ ValuePointer Memory::shared(ValuePointer value) const {
 
 // Rivals.
 
-// Return whether the scalar under way may be the name or value that comes next in a candidate.
+// Return whether the current scalar may be the name or value that comes next in a candidate.
 bool Memory::may_follow(const Outlook& outlook, const Value& candidate) const {
   if (open_->is_object && !open_->name) {
     return std::ranges::any_of(candidate.names,
@@ -243,7 +243,7 @@ bool Memory::may_follow(const Outlook& outlook, const Value& candidate) const {
   return next && outlook.may_be(**next);
 }
 
-// Drop the rivals and candidates that the scalar under way cannot become.
+// Drop the rivals and candidates that the current scalar cannot become.
 void Memory::settle() {
   if (!has_rivals()) return;
   const Outlook outlook(scalar_);

@@ -1,12 +1,12 @@
 // Memory: everything about a text that has to be remembered for arrays whose items must differ.
 //
 //     Part        an item of an array, or a member of an object, and those before it
-//     Container   an array or object under way: its complete parts, and the earlier values that it may still become
-//     Memory      the open containers, from the outermost array whose items must differ on, and the scalar under way
+//     Container   an open array or object: its complete parts, and the earlier values that it may still become
+//     Memory      the open containers, from the outermost array whose items must differ on, and the current scalar
 //
-// An array whose items must differ keeps the *rivals* of the item under way: the earlier items that it may still
+// An array whose items must differ keeps the *rivals* of the current item: the earlier items that it may still
 // become. At the comma these are all items, and each byte leaves fewer; once none is left the item differs, whatever
-// follows. An object keeps the rivals of the name under way, since no name may come twice: otherwise readers would
+// follows. An object keeps the rivals of the current name, since no name may come twice: otherwise parsers would
 // disagree on the object's value. Where a rival is an array or object, the container that may become it, or a part of
 // it, has that value as a *candidate*. So everything that may still be repeated is found in the innermost container.
 //
@@ -31,7 +31,7 @@
 namespace tokenfst::unique_items {
 
 struct Part {
-  // Mutable, since a destructor takes apart the chain that nothing else owns.
+  // Mutable, since the destructor takes apart a chain that nothing else owns.
   mutable std::shared_ptr<const Part> before;
   std::string name;  // of a member
   ValuePointer value;
@@ -49,8 +49,8 @@ struct Container {
   bool is_object, is_unique;
   std::shared_ptr<const Part> parts;  // the last one; null for none
   std::optional<std::string> name;    // the name whose value comes next
-  // The parts that the text under way may repeat: of an array whose items must differ, those whose value the item may
-  // become; of an object, those whose name the name may become.
+  // The parts that may be repeated: of an array whose items must differ, those whose value the current item may become;
+  // of an object, those whose name the current name may become.
   std::vector<const Part*> rivals;
   // The values that the container itself may become. They are parts of rivals of the containers around it, which own
   // them.
@@ -58,11 +58,11 @@ struct Container {
   uint64_t hash = 0;  // of everything but `rivals` and `candidates`
 
   size_t count() const { return parts ? parts->count : 0; }
-  // The value of the container, which is complete.
+  // Return the value of the container, which must be complete.
   ValuePointer value() const;
-  // The item, or the value of the member, that comes next here in a candidate; null if there is none.
+  // Return the item, or the value of the member, that comes next here in a candidate; null if there is none.
   const ValuePointer* next_in(const Value& candidate) const;
-  // Whether there is a member with a name.
+  // Return whether there is a member with a name.
   bool has(std::string_view own_name) const;
 
   Container(std::shared_ptr<const Container> around, bool reads_object, bool must_differ)
@@ -83,27 +83,27 @@ enum class Step : uint8_t {
 
 class Memory {
  public:
-  // Whether something under way may still repeat an earlier item or name.
+  // Return whether the current item, or a name or value in it, may still repeat an earlier one.
   bool has_rivals() const { return open_ && !(open_->rivals.empty() && open_->candidates.empty()); }
-  // The number of rivals and candidates of the innermost container.
+  // Return the number of rivals and candidates of the innermost container.
   size_t num_rivals() const { return open_ ? open_->rivals.size() + open_->candidates.size() : 0; }
-  // About how much is remembered: the parts of the open containers, and their rivals and candidates.
+  // Return about how much is remembered: the parts of the open containers, and their rivals and candidates.
   size_t size() const;
-  // Whether some array is open whose items must differ.
+  // Return whether an array is open whose items must differ.
   bool is_open() const { return open_ != nullptr; }
   const Scalar& scalar() const { return scalar_; }
   const Container* innermost() const { return open_.get(); }
 
-  // End the number or word under way if `byte` ends it; the byte itself is to be read next.
+  // End the current number or word if `byte` ends it; the byte itself is to be read next.
   Step end_before(uint8_t byte);
   // Read one more byte with which the text may continue. Throw TooLong if an exponent is too long to be remembered.
   Step read(uint8_t byte, bool begins_unique);
-  // Read more of a string that is under way, without quotation marks and backslashes.
+  // Read more of the current string, without quotation marks and backslashes.
   void read_text(std::string_view text);
-  // The bytes after which rivals may be left, if a string is under way, outside of escapes: after any other byte there
-  // are none.
+  // Return the bytes after which rivals may be left, if the current scalar is a string, outside of escapes: after any
+  // other byte there are none.
   support::ByteSet bytes_for_rivals() const;
-  // The same memory without the zeros at the end of a number under way.
+  // Return the same memory without the zeros at the end of the current number.
   Memory without_last_zeros() const;
 
   uint64_t hash() const;

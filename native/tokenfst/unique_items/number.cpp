@@ -13,7 +13,7 @@ std::string_view digits_at(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-// Whether an exponent under way may become a number.
+// Return whether an incomplete exponent may become a number.
 bool may_become(const Exponent& exponent, const Decimal& needed) {
   if (exponent.sign != '-' && needed.is_negative) return !exponent.sign && exponent.digits.empty();
   if (exponent.sign == '-' && !needed.is_negative && !needed.digits.empty()) return false;

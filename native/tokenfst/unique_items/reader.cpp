@@ -66,15 +66,15 @@ bool Reader::follow(Position& position, Step step) {
   return step != Step::kRefused && position.marked != LazyAutomaton::kNotAllowed;
 }
 
-std::optional<std::string> Reader::some_way(const Position& position) {
+std::optional<std::string> Reader::some_text(const Position& position) {
   const auto hints = hints_.find(position.marked);
   if (hints != hints_.end()) {
-    for (const std::string& way : hints->second) {
+    for (const std::string& text : hints->second) {
       Position reached = position;
-      if (read(reached, bytes_of(way)) && !reached.memory.has_rivals()) return way;
+      if (read(reached, bytes_of(text)) && !reached.memory.has_rivals()) return text;
     }
   }
-  auto found = way_out(position);
+  auto found = shortest_text(position);
   if (!found) return found;
   if (hints_.size() >= kMaxKept) hints_.clear();
   auto& kept = hints_[position.marked];
@@ -83,10 +83,10 @@ std::optional<std::string> Reader::some_way(const Position& position) {
   return found;
 }
 
-std::optional<std::string> Reader::way_out(const Position& position) {
-  if (const auto known = ways_.find(position); known != ways_.end()) return known->second;
+std::optional<std::string> Reader::shortest_text(const Position& position) {
+  if (const auto known = texts_.find(position); known != texts_.end()) return known->second;
   auto found = searched(position);
-  if (ways_.size() >= kMaxKept || num_remembered_ >= kMaxRemembered) ways_.clear(), num_remembered_ = 0;
+  if (texts_.size() >= kMaxKept || num_remembered_ >= kMaxRemembered) texts_.clear(), num_remembered_ = 0;
   if (found) {
     keep(position, *found);
   } else {
@@ -95,20 +95,20 @@ std::optional<std::string> Reader::way_out(const Position& position) {
   return found;
 }
 
-// Keep a way, and its rests for the positions along it.
-void Reader::keep(Position position, std::string_view way) {
-  for (size_t at = 0; at < way.size(); ++at) {
-    keep_one(position, std::string(way.substr(at)));
-    read(position, bytes_of(way.substr(at, 1)));
+// Keep a text, and its rests for the positions along it.
+void Reader::keep(Position position, std::string_view text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    keep_one(position, std::string(text.substr(at)));
+    read(position, bytes_of(text.substr(at, 1)));
   }
 }
 
-void Reader::keep_one(const Position& position, std::optional<std::string> way) {
-  if (ways_.emplace(position, std::move(way)).second) num_remembered_ += position.memory.size();
+void Reader::keep_one(const Position& position, std::optional<std::string> text) {
+  if (texts_.emplace(position, std::move(text)).second) num_remembered_ += position.memory.size();
 }
 
-// Return whether a number is under way whose digits are settled: its fraction may continue with zeros only. However
-// many of them there are, an exponent has the same effect after them.
+// Return whether the current scalar is a number whose fraction may continue with zeros only. However many of them there
+// are, an exponent has the same effect after them.
 bool Reader::repeats_zeros(const Position& position) {
   const Scalar& scalar = position.memory.scalar();
   const bool has_fraction = scalar.is_number() && scalar.done().find('.') != std::string_view::npos;
@@ -134,13 +134,13 @@ std::optional<std::string> Reader::searched(const Position& from) {
     if (num_found > max_positions_) {
       throw TooLong("telling whether an item can still differ takes a look at", max_positions_, "positions");
     }
-    const auto& [position, way] = waiting.front();
+    const auto& [position, text] = waiting.front();
     const support::ByteSet bytes = marked_->bytes_after(position.marked);
     for (int byte = 0; byte < 256; ++byte) {
       const auto letter = static_cast<uint8_t>(byte);
       Position reached = position;
       if (!bytes[letter] || !read(reached, {&letter, 1})) continue;
-      std::string longer = way + static_cast<char>(letter);
+      std::string longer = text + static_cast<char>(letter);
       if (!reached.memory.has_rivals()) return longer;
       if (!is_new(reached)) continue;
       waiting.emplace_back(std::move(reached), std::move(longer));

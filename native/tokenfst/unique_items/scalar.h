@@ -1,4 +1,4 @@
-// Scalar: a string, number or word of a JSON text under way, and what it may still become.
+// Scalar: the current string, number or word of a JSON text, as far as it has been read, and what it may still become.
 //
 // Which values a number may become follows from its digits without zeros at either end, which no exponent changes. Once
 // a number or string cannot become some value, it never will, whatever follows.
@@ -25,40 +25,41 @@ class Scalar {
   // The most digits of an exponent.
   static constexpr size_t kMaxExponent = 1000;
 
-  // No scalar is under way.
+  // There is no current scalar.
   Scalar() = default;
-  // The string that a quotation mark begins.
+  // Return the string that a quotation mark begins.
   static Scalar string() { return Scalar(Is::kString, ""); }
-  // The number or word that a text begins.
+  // Return the number or word that a text begins.
   static Scalar plain(std::string_view text) { return Scalar(Is::kPlain, text); }
 
   explicit operator bool() const { return is_ != Is::kNothing; }
   bool is_number() const;
   bool is_string() const { return is_ == Is::kString; }
-  // Whether a string is under way, and no escape.
+  // Return whether this is a string, outside of escapes.
   bool is_in_text() const { return is_string() && rest_.empty(); }
-  // Whether the next byte is part of an escape even if it is a quotation mark.
+  // Return whether the next byte is part of an escape even if it is a quotation mark.
   bool escapes() const { return !rest_.empty() && rest_.back() == '\\'; }
 
   // Read one more byte, which does not end the scalar.
   void read(uint8_t byte);
   // Read more of a string without quotation marks and backslashes, outside of escapes.
   void read_text(std::string_view text) { done_ += text; }
-  // The value that ends here. Throw TooLong if an exponent has too many digits.
+  // Return the value of a scalar that ends here. Throw TooLong if an exponent has too many digits.
   ValuePointer value() const;
 
-  // Whether a string may still become a text.
+  // Return whether a string may still become a text.
   bool may_be_text(std::string_view text) const;
-  // The next byte if a string becomes a text without an escape at this place; none if the text is complete.
+  // Return the next byte if a string becomes a text without an escape at this place; none if the text is complete.
   std::optional<uint8_t> next_byte(std::string_view text) const;
-  // A number without the zeros at its end, nor the exponent of zero, which changes nothing; anything else as it is.
+  // Return a number without the zeros at its end, and zero without the digits of its exponent, which change nothing;
+  // any other scalar as it is.
   Scalar without_last_zeros() const;
 
   uint64_t hash() const;
   friend bool operator==(const Scalar&, const Scalar&) = default;
 
-  // The text read so far; and the letters of an escape that is not complete, or that is the first half of a surrogate
-  // pair whose second half may follow.
+  // Return the text read so far; and the letters of an escape that is not complete, or that is the first half of a
+  // surrogate pair whose second half may follow.
   std::string_view done() const { return done_; }
   std::string_view rest() const { return rest_; }
 
@@ -75,7 +76,7 @@ class Scalar {
   std::string done_, rest_;
 };
 
-// Tells which values a scalar under way may become; a number is read once for many of them.
+// Tells which values the current scalar may become; a number is parsed once for many of them.
 class Outlook {
  public:
   explicit Outlook(const Scalar& scalar);

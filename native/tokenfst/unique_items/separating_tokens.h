@@ -1,4 +1,4 @@
-// SeparatingTokens: the few tokens of a vocabulary in which another item may begin, told by their bytes.
+// SeparatingTokens: the few tokens of a vocabulary in which another item may begin, found by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,13 @@ class SeparatingTokens {
   int32_t id(int32_t rank) const { return vocabulary_->token_of_rank()[rank]; }
   std::span<const uint8_t> text(int32_t rank) const { return vocabulary_->token(id(rank)); }
 
-  // The ranks, ascending, of the tokens that may open an array and continue to a second item in it; of those that may
-  // end a string and continue to another item or member; and of all that may continue to another item or member.
+  // Return the ranks, ascending, of the tokens that may open an array and continue to a second item in it; of those
+  // that may end a string and continue to another item or member; and of all that may continue to another item or
+  // member.
   std::span<const int32_t> opening() const { return opening_; }
   std::span<const int32_t> closing() const { return closing_; }
   std::span<const int32_t> separating() const { return separating_; }
-  // The tokens of `closing`: those with a stem, by stem; and the others.
+  // Return the tokens of `closing`: those with a stem, by stem; and the others.
   std::span<const Stem> stems() const { return stems_; }
   std::span<const int32_t> without_stem() const { return without_stem_; }
 
@@ -44,7 +45,7 @@ class SeparatingTokens {
   std::vector<Stem> stems_;
 };
 
-// Whether a text is plain: ASCII that strings contain unescaped, except DEL.
+// Return whether a text is plain: ASCII that strings contain unescaped, except DEL.
 bool is_plain(std::span<const uint8_t> text);
 
 }  // namespace tokenfst::unique_items

@@ -1,9 +1,9 @@
 // TokenReader: reads the tokens of a mask with the memory, and removes those that the memory forbids.
 //
 // A mask is the mask of the rules without the tokens in which an item wrongly repeats an earlier one, or after which
-// the text cannot continue. Nearly all tokens need not be read. Below a prefix that has settled that the item differs,
-// only tokens that continue to another item can be wrong; and of these, those after which a string may continue without
-// end (`Endless`) are not.
+// the text cannot continue. Few tokens need to be read. Below a prefix that has settled that the item differs, only
+// tokens that continue to another item can be wrong; and of these, those after which a string may continue without end
+// (`Endless`) are not.
 //
 // Rejected: an automaton of the next item's language minus the items so far, made again for each array (one such
 // difference is as large as all spellings of an object); marking tokens by what they may write as an item (most marks
@@ -21,8 +21,8 @@
 
 namespace tokenfst::unique_items {
 
-// Called with each token after which something under way has rivals, or in which an item repeats an earlier one, and
-// with the position that it leads to; null for a token that is not allowed.
+// A function that is called with each token after which the current item or name has rivals, or in which an item
+// repeats an earlier one, and with the position that it leads to; null for a token that is not allowed.
 using VisitDoubtful = std::function<void(int32_t token, const Position* reached)>;
 
 class TokenReader {
@@ -35,12 +35,12 @@ class TokenReader {
   Reader& reader() const { return *reader_; }
   const SeparatingTokens& tokens() const { return *tokens_; }
 
-  // Both require that the caller holds the marked automaton, and that `words` are the tokens that the rules allow at a
-  // position. Throw TooLong as the reader does.
+  // Both functions require that the caller holds the marked automaton, and that `words` are the tokens that the rules
+  // allow at a position. They throw TooLong as the reader does.
 
   // Remove from a mask the tokens that are not allowed, or after which the text cannot continue.
   void clear(const Position& position, std::span<uint32_t> words);
-  // Visit the tokens after which something under way has rivals, or in which an item repeats an earlier one.
+  // Visit the tokens after which the current item or name has rivals, or in which an item repeats an earlier one.
   void visit_doubtful(const Position& position, std::span<const uint32_t> words, const VisitDoubtful& visit);
 
  private:
@@ -50,11 +50,11 @@ class TokenReader {
     const VisitDoubtful& visit;
     // How many items had repeated an earlier one before the token.
     int64_t num_repeats;
-    // The state that the walk begins in, if it leaves out tokens after which a string may continue without end;
+    // The state in which the walk begins, if it leaves out tokens after which a string may continue without end;
     // otherwise kNotAllowed.
     int64_t start = LazyAutomaton::kNotAllowed;
 
-    // Whether the walk visits the tokens that lead to a position.
+    // Return whether the walk visits the tokens that lead to a position.
     bool is_about(const Position& reached) const {
       return reached.memory.has_rivals() || reached.num_repeats > num_repeats;
     }

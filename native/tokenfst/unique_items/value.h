@@ -20,7 +20,7 @@ struct Decimal {
   bool is_negative = false;
   std::string digits;  // without zeros at the beginning; empty for zero
 
-  // The number that is written with digits; zeros at the beginning are dropped.
+  // Read the digits of a number; zeros at the beginning are dropped.
   Decimal(bool negative, std::string_view written);
   explicit Decimal(int64_t number);
   Decimal plus(const Decimal& other) const;
@@ -47,11 +47,11 @@ struct Value {
 
   static ValuePointer string(std::string text);
   static ValuePointer word(std::string text);
-  // A number other than zero is its digits times ten to the power of `shift`.
+  // Return a number other than zero: its digits times ten to the power of `shift`.
   static ValuePointer number(bool is_negative, std::string digits, Decimal shift);
   static ValuePointer zero();
   static ValuePointer array(std::vector<ValuePointer> items);
-  // Members have different names.
+  // Return an object. Its members must have different names.
   static ValuePointer object(std::vector<std::pair<std::string, ValuePointer>> members);
 
   Value(Kind value_kind, std::string value_text) : kind(value_kind), text(std::move(value_text)) {}
@@ -59,7 +59,7 @@ struct Value {
   Value& operator=(const Value&) = delete;
   ~Value();
 
-  // The value of an object's member; null if there is none.
+  // Return the value of an object's member; null if there is none.
   const ValuePointer* member(std::string_view name) const;
 
   friend bool operator==(const Value& left, const Value& right);
