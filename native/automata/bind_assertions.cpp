@@ -49,7 +49,7 @@ void require_skeleton(const Skeleton& skeleton) {
 }
 
 [[noreturn]] void raise_too_many_alternatives() {
-  static_assert(Conditions::kMostAlternatives == 4096);
+  static_assert(Conditions::kMaxAlternatives == 4096);
   set_error("LimitExceeded", "the assertions leave more than 4,096 alternatives open at one place");
   throw nb::python_error();
 }

@@ -24,7 +24,7 @@ using namespace bindings;
 using namespace nanobind::literals;
 
 // Small enough that the sum of two register values does not overflow.
-constexpr int32_t kMostRegister = (1 << 30) - 1;
+constexpr int32_t kMaxRegister = (1 << 30) - 1;
 
 void require_action(int32_t high, int32_t action, int32_t max_register) {
   require(action >= 0 ? action <= max_register && high + action <= max_register : ~action <= max_register,
@@ -52,7 +52,7 @@ CountedTables tables_of(int32_t start, int32_t max_register, int32_t num_classes
                         Values<int32_t> offsets, Records<CountedArc> arcs, Values<int32_t> final_from) {
   CountedTables tables;
   require_countable(final_from.size(), "states");
-  require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");
+  require(0 <= max_register && max_register <= kMaxRegister, "`max_register` is out of range");
   require(1 <= num_classes && num_classes <= 256 && byte_class.size() == 256, "each byte has one of 256 classes");
   require_within(byte_class, 0, num_classes, "class");
   tables.final_from.assign(final_from.begin(), final_from.end());
@@ -116,7 +116,7 @@ std::optional<std::variant<CountedTables, std::pair<int32_t, int32_t>>> counted_
   require_marked(epsilon, loop_of, loops);
   require_ranges(ranges, static_cast<int32_t>(loop_of.size()), 0);
   require_inside_loops(ranges, loop_of);
-  require(0 <= max_register && max_register <= kMostRegister, "`max_register` is out of range");
+  require(0 <= max_register && max_register <= kMaxRegister, "`max_register` is out of range");
   for (const Loop& loop : loops) require(std::max(loop.low, loop.high) <= max_register, "a loop counts further");
   const CountedLayout layout{ranges, epsilon, loop_of, loops, max_register, is_product};
   CountedAutomaton found = unlocked([&] { return compile(layout, max_states, max_bytes, budget); });

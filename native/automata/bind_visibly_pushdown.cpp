@@ -112,19 +112,19 @@ void require_numbers(std::span<const CountedState> numbers) {
 }
 
 // The greatest number of flags of a rule.
-constexpr int32_t kMostFlags = 1 << 16;
+constexpr int32_t kMaxFlags = 1 << 16;
 
 void require_guarded(const VisiblyPushdownLayout& layout, const RulesOfStates& rules) {
   int64_t num_conditions = 2;
   for (const Decision& decision : layout.decisions) {
-    require_within(decision.flag, 0, kMostFlags, "flag");
+    require_within(decision.flag, 0, kMaxFlags, "flag");
     require_within(decision.low, 0, num_conditions, "condition");
     require_within(decision.high, 0, num_conditions, "condition");
     ++num_conditions;
   }
   for (const GuardedArc& arc : layout.guarded) {
     rules.require_edge(arc.source, arc.target);
-    require_within(arc.sets, kNone, kMostFlags, "flag");
+    require_within(arc.sets, kNone, kMaxFlags, "flag");
     require_within(arc.condition, 0, num_conditions, "condition");
   }
 }
@@ -265,16 +265,16 @@ class LayoutWriter {
     const auto& exits = made_.layout().first_exit;
     require(exits.size() > 1, "no rule has begun");
     for (nb::handle end : ends) {
-      const auto [state, way] = as<std::pair<int32_t, int32_t>>(end);
-      require_within(way, 0, exits.back() - exits[exits.size() - 2], "exit");
-      made_.end(at(first, state), way);
+      const auto [state, exit] = as<std::pair<int32_t, int32_t>>(end);
+      require_within(exit, 0, exits.back() - exits[exits.size() - 2], "exit");
+      made_.end(at(first, state), exit);
     }
   }
   // Lay detours of states, which are numbered from `first`.
   void detours(const Pairs& detours, int32_t first) {
     for (nb::handle detour : detours) {
       const auto [state, tokens] = as<std::pair<int32_t, int32_t>>(detour);
-      require_within(tokens, 0, kMostDetour + 1, "detour");
+      require_within(tokens, 0, kMaxDetour + 1, "detour");
       made_.detour({at(first, state), tokens});
     }
   }

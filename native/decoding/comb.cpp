@@ -15,7 +15,7 @@ using support::Vector;
 // Tables with up to this many entries are written out in full.
 constexpr int64_t kDenseEntries = 1 << 14;
 // A row that fits at none of this many places goes after all others. Places are looked at 64 at a time.
-constexpr int64_t kBits = 64, kMostPlaces = 8 * kBits;
+constexpr int64_t kBits = 64, kMaxPlaces = 8 * kBits;
 
 // Families as they are placed.
 class FirstFit {
@@ -38,7 +38,7 @@ class FirstFit {
  private:
   // Make room for all places that may be looked at if families end before `end`.
   void reserve(int64_t end) {
-    const auto words = static_cast<size_t>((end + num_classes_ + kMostPlaces) / kBits + 2);
+    const auto words = static_cast<size_t>((end + num_classes_ + kMaxPlaces) / kBits + 2);
     if (words > taken_.size()) taken_.resize(2 * words, 0);
   }
   // Return whether the entries from one on are taken, as bits.
@@ -49,7 +49,7 @@ class FirstFit {
   }
   int64_t place_of(std::span<const RowEdge> edges) {
     const int64_t first = std::max(first_free_ - edges.front().number, int64_t{0});
-    for (int64_t at = first; at < first + kMostPlaces; at += kBits) {
+    for (int64_t at = first; at < first + kMaxPlaces; at += kBits) {
       uint64_t fits = ~uint64_t{0};
       size_t checked = 0;
       for (; fits && checked < edges.size(); ++checked) fits &= ~taken_from(at + edges[checked].number);

@@ -18,9 +18,9 @@ using support::Vector;
 
 constexpr int32_t kNever = 0;  // the class of tokens that no row allows
 
-// A mask with at most `kFewFlips` flips is not compared with earlier ones, and others with the last `kMostBefore`.
+// A mask with at most `kFewFlips` flips is not compared with earlier ones, and others with the last `kMaxBefore`.
 constexpr int64_t kFewFlips = 64;
-constexpr int32_t kMostBefore = 16;
+constexpr int32_t kMaxBefore = 16;
 
 // The tokens of each class but `kNever`, as far as masks are over them, and the only token of each class. Most
 // vocabularies have one class of plain text with nearly all tokens. A list of them would be long, so the class of most
@@ -192,7 +192,7 @@ class Writer {
     int64_t fewest = 0;
     for (int32_t number : sets_[mask]) fewest += tokens_.num_flips(number);
     int32_t base = kNoMask;
-    for (int32_t before = mask - 1; before >= std::max(mask - kMostBefore, 0) && fewest > kFewFlips; --before) {
+    for (int32_t before = mask - 1; before >= std::max(mask - kMaxBefore, 0) && fewest > kFewFlips; --before) {
       int64_t flips = 0, steps = 1;
       for_each_difference(sets_[before], sets_[mask], [&](int32_t number) {
         flips += tokens_.num_flips(number), ++steps;

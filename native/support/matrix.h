@@ -25,8 +25,8 @@ class Matrix {
  private:
   // More than any budget allows if the product would overflow.
   static size_t product(size_t rows, size_t columns) {
-    constexpr size_t kMost = size_t{1} << 48;
-    return columns && rows > kMost / columns ? kMost : rows * columns;
+    constexpr size_t kMax = size_t{1} << 48;
+    return columns && rows > kMax / columns ? kMax : rows * columns;
   }
 
   size_t columns_;

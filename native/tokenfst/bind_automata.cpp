@@ -104,9 +104,9 @@ SharedAutomaton sparse(SharedVocabulary vocabulary, int64_t start, Values<bool> 
                        int64_t max_masks, int64_t max_bytes) {
   auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  for (size_t location = 0; location < final.size(); ++location) {
+  for (size_t state = 0; state < final.size(); ++state) {
     int32_t before = -1;
-    for (int64_t edge = offsets[location]; edge < offsets[location + 1]; ++edge) {
+    for (int64_t edge = offsets[state]; edge < offsets[state + 1]; ++edge) {
       require(before < edges[edge].number && edges[edge].number < num_classes, "the classes of a state do not ascend");
       require_within(edges[edge].target, 0, static_cast<int64_t>(final.size()), "state");
       before = edges[edge].number;
@@ -123,12 +123,12 @@ SharedAutomaton guarded(SharedVocabulary vocabulary, int64_t start, Values<bool>
   auto tables = common_tables(*vocabulary, start, final, runs, num_classes);
   require(0 <= max_register && max_register < INT32_MAX, "the register has no such greatest value");
   require_offsets(offsets, final.size(), edges.size(), "`offsets`");
-  for (size_t location = 0; location < final.size(); ++location) {
+  for (size_t control_state = 0; control_state < final.size(); ++control_state) {
     std::pair<int32_t, int32_t> before{-1, -1};  // class and greatest value
-    for (int64_t at = offsets[location]; at < offsets[location + 1]; ++at) {
+    for (int64_t at = offsets[control_state]; at < offsets[control_state + 1]; ++at) {
       const auto& edge = edges[at];
       require_within(edge.number, 0, num_classes, "class");
-      require_within(edge.target, 0, static_cast<int64_t>(final.size()), "place");
+      require_within(edge.target, 0, static_cast<int64_t>(final.size()), "control state");
       require_guard(edge.low, edge.high, edge.action, max_register);
       require(before < std::pair(edge.number, edge.low), "guards are not in order and apart");
       before = {edge.number, edge.high};
@@ -162,7 +162,7 @@ auto min_tokens_runs(FiniteAutomaton& automaton) {
 nb::typed<nb::tuple, nb::any, nb::ellipsis> transitions(nb::handle_t<FiniteAutomaton> self) {
   const auto& form = nb::cast<const FiniteAutomaton&>(self).tables().transitions;
   if (const auto* table = std::get_if<DenseTransitions>(&form)) {
-    const std::array<size_t, 2> shape{static_cast<size_t>(table->num_locations),
+    const std::array<size_t, 2> shape{static_cast<size_t>(table->num_control_states),
                                       static_cast<size_t>(table->num_classes)};
     return nb::make_tuple(view(table->next.data(), {shape[0], shape[1]}, self));
   }
@@ -266,9 +266,10 @@ void bind_automata(nb::module_& m) {
           "min_tokens_by_state",
           [](FiniteAutomaton& a) { return array(unlocked([&] { return a.min_tokens_by_state(); })); },
           nb::rv_policy::move)
-      .def_prop_ro("min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
-                   "With a register: `min_tokens` as runs of register values. The key of each run, location x (R + 1) "
-                   "+ its least value, and the number of tokens.");
+      .def_prop_ro(
+          "min_tokens_runs", &min_tokens_runs, nb::rv_policy::move,
+          "With a register: `min_tokens` as runs of register values. The key of each run, control state x (R + 1) "
+          "+ its least value, and the number of tokens.");
 }
 
 }  // namespace tokenfst

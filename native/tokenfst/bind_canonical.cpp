@@ -165,7 +165,7 @@ SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, co
   require(max_masks > 0, "some masks are kept");
   return unlocked([&] {
     CanonicalAutomaton::Tables tables{canonical::subsets(live, product, max_states, budget), live.class_of, pairs};
-    // Add the subset after the end.
+    // Add the text state after the end.
     tables.subsets.final.push_back(true);
     tables.subsets.offsets.push_back(tables.subsets.offsets.back());
     budget.charge(8 * live.class_of.size());
@@ -175,12 +175,12 @@ SharedAutomaton from_live(SharedVocabulary vocabulary, const LiveEdges& live, co
 
 void require_subsets(const canonical::Subsets& subsets, int64_t num_classes) {
   require(subsets.size() >= 2 && subsets.of(subsets.size() - 1).empty(),
-          "there is a subset after the end, and it has no edges");
-  for (int32_t subset = 0; subset < subsets.size(); ++subset) {
+          "there is a text state after the end, and it has no edges");
+  for (int32_t text_state = 0; text_state < subsets.size(); ++text_state) {
     int32_t before = -1;
-    for (const SubsetEdge& edge : subsets.of(subset)) {
-      require(before < edge.number && edge.number < num_classes, "the classes of a subset do not ascend");
-      require_within(std::array{edge.at_boundary, edge.joined}, -1, subsets.size() - 1, "subset");
+    for (const SubsetEdge& edge : subsets.of(text_state)) {
+      require(before < edge.number && edge.number < num_classes, "the classes of a text state do not ascend");
+      require_within(std::array{edge.at_boundary, edge.joined}, -1, subsets.size() - 1, "text state");
       require(edge.least_at_boundary >= 0 && edge.least_joined >= 0, "a number of tokens is negative");
       before = edge.number;
     }

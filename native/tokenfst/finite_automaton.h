@@ -25,7 +25,7 @@ class FiniteAutomaton : public Automaton {
  public:
   struct Tables {
     int64_t start;
-    std::vector<uint8_t> final;  // [Q], by location; the location after the end is final
+    std::vector<uint8_t> final;  // [Q], by control state; the one after the end is final
     Transitions transitions;
     std::vector<ClassRun> runs;  // the class of every rank
     int32_t num_classes;

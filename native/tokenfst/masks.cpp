@@ -9,7 +9,7 @@ namespace tokenfst {
 namespace {
 
 // With more states than this there are no slots by state: 512 KiB.
-constexpr size_t kMostSlots = size_t{1} << 16;
+constexpr size_t kMaxSlots = size_t{1} << 16;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ Words ClassMasks::mask(std::span<const int32_t> allowed) const {
 }
 
 MaskCache::MaskCache(size_t max_masks, int64_t num_states)
-    : slots_(num_states <= static_cast<int64_t>(std::min(max_masks, kMostSlots)) ? num_states : 0),
+    : slots_(num_states <= static_cast<int64_t>(std::min(max_masks, kMaxSlots)) ? num_states : 0),
       masks_(max_masks) {}
 
 MaskCache::~MaskCache() {

@@ -22,26 +22,26 @@ Vector<automata::Edge> plain_edges(const Transitions& transitions, int32_t num_s
 }
 
 automata::DistanceSteps register_distances(const GuardedTransitions& form, bool has_end_tokens, Budget& budget) {
-  const int32_t end = form.num_locations - 1;
+  const int32_t end = form.num_control_states - 1;
   Vector<automata::GuardedEdge> edges(budget);
   Vector<automata::StateValues> goals(budget);
   if (has_end_tokens) goals.push_back({end, 0, form.max_register});
-  for (int32_t location = 0; location <= end; ++location) {
-    for (const GuardedTransitions::Edge& edge : form.edges_of(location)) {
+  for (int32_t control_state = 0; control_state <= end; ++control_state) {
+    for (const GuardedTransitions::Edge& edge : form.edges_of(control_state)) {
       if (has_end_tokens || edge.number != kEnd) {
-        edges.push_back({location, edge.low, edge.high, edge.target, edge.action});
+        edges.push_back({control_state, edge.low, edge.high, edge.target, edge.action});
       } else {
-        goals.push_back({location, edge.low, edge.high});
+        goals.push_back({control_state, edge.low, edge.high});
       }
     }
   }
   const auto pieces =
-      pieces_by_distance(form.num_locations, form.max_register, edges, goals, automata::kMaxPieces, budget);
+      pieces_by_distance(form.num_control_states, form.max_register, edges, goals, automata::kMaxPieces, budget);
   if (!pieces) {
     constexpr size_t kMaxBytes = automata::kMaxPieces * sizeof(automata::RegisterPiece);
     throw support::LimitExceeded(support::Limit::kMemory, static_cast<double>(kMaxBytes));
   }
-  return distance_steps(form.num_locations, form.max_register, *pieces, budget);
+  return distance_steps(form.num_control_states, form.max_register, *pieces, budget);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ TokenDistances::TokenDistances(const Transitions& transitions, std::span<const u
                                Budget& budget) {
   if (const auto* form = std::get_if<GuardedTransitions>(&transitions)) {
     runs_ = register_distances(*form, has_end_tokens, budget);
-    num_locations_ = form->num_locations, num_values_ = int64_t{form->max_register} + 1;
+    num_control_states_ = form->num_control_states, num_values_ = int64_t{form->max_register} + 1;
     return;
   }
   const auto num_states = static_cast<int32_t>(final.size());
@@ -62,7 +62,7 @@ TokenDistances::TokenDistances(const Transitions& transitions, std::span<const u
 }
 
 int32_t TokenDistances::of_value(int64_t state) const {
-  const int64_t key = state % num_locations_ * num_values_ + state / num_locations_;
+  const int64_t key = state % num_control_states_ * num_values_ + state / num_control_states_;
   return runs_.value[std::ranges::upper_bound(runs_.key, key) - runs_.key.begin() - 1];
 }
 
@@ -72,7 +72,7 @@ std::vector<int32_t> TokenDistances::by_state(int64_t num_states) const {
   for (size_t run = 0; run < runs_.key.size(); ++run) {
     const int64_t end = run + 1 < runs_.key.size() ? runs_.key[run + 1] : num_states;
     for (int64_t key = runs_.key[run]; key < end; ++key) {
-      found[key % num_values_ * num_locations_ + key / num_values_] = runs_.value[run];
+      found[key % num_values_ * num_control_states_ + key / num_values_] = runs_.value[run];
     }
   }
   return found;

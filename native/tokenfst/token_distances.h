@@ -16,13 +16,13 @@ namespace tokenfst {
 
 class TokenDistances {
  public:
-  // `final` are the locations where a text may end. Without end tokens, it is complete there.
+  // `final` are the control states where a text may end. Without end tokens, it is complete there.
   TokenDistances(const Transitions& transitions, std::span<const uint8_t> final, bool has_end_tokens, Budget& budget);
 
   int32_t operator[](int64_t state) const { return runs_.key.empty() ? least_[state] : of_value(state); }
   // Return the distances of all `num_states` states, written out.
   std::vector<int32_t> by_state(int64_t num_states) const;
-  // The distances of an automaton with a register, by location; empty without one.
+  // The distances of an automaton with a register, by control state; empty without one.
   const automata::DistanceSteps& runs() const { return runs_; }
 
  private:
@@ -30,7 +30,7 @@ class TokenDistances {
 
   std::vector<int32_t> least_;
   automata::DistanceSteps runs_;
-  int64_t num_locations_ = 1, num_values_ = 1;
+  int64_t num_control_states_ = 1, num_values_ = 1;
 };
 
 }  // namespace tokenfst

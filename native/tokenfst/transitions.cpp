@@ -30,9 +30,9 @@ void GuardedTransitions::find_cuts() {
   cut_offsets.assign(1, 0);
   cuts.clear();
   std::vector<int32_t> own;
-  for (int64_t location = 0; location < num_locations; ++location) {
+  for (int64_t control_state = 0; control_state < num_control_states; ++control_state) {
     own.assign(1, 0);
-    for (const Edge& edge : edges_of(location)) {
+    for (const Edge& edge : edges_of(control_state)) {
       own.push_back(edge.low);
       if (edge.high < max_register) own.push_back(edge.high + 1);
     }
@@ -44,8 +44,8 @@ void GuardedTransitions::find_cuts() {
 }
 
 int64_t GuardedTransitions::target(int64_t state, int32_t number) const {
-  const int64_t value = state / num_locations;
-  const auto own = edges_of(state % num_locations);
+  const int64_t value = state / num_control_states;
+  const auto own = edges_of(state % num_control_states);
   const auto after_all =
       std::ranges::upper_bound(own, std::pair<int64_t, int64_t>(number, value), {},
                                [](const Edge& edge) { return std::pair<int64_t, int64_t>(edge.number, edge.low); });
@@ -55,16 +55,16 @@ int64_t GuardedTransitions::target(int64_t state, int32_t number) const {
 }
 
 void GuardedTransitions::successors(int64_t state, std::vector<Successor>& found) const {
-  const int64_t value = state / num_locations;
-  for (const Edge& edge : edges_of(state % num_locations)) {
+  const int64_t value = state / num_control_states;
+  for (const Edge& edge : edges_of(state % num_control_states)) {
     if (edge.low <= value && value <= edge.high) found.push_back({edge.number, after(edge, value)});
   }
 }
 
 int64_t GuardedTransitions::alike(int64_t state) const {
-  const int64_t value = state / num_locations, location = state % num_locations;
-  const std::span own(cuts.data() + cut_offsets[location], cuts.data() + cut_offsets[location + 1]);
-  return *(std::ranges::upper_bound(own, value) - 1) * static_cast<int64_t>(num_locations) + location;
+  const int64_t value = state / num_control_states, control_state = state % num_control_states;
+  const std::span own(cuts.data() + cut_offsets[control_state], cuts.data() + cut_offsets[control_state + 1]);
+  return *(std::ranges::upper_bound(own, value) - 1) * static_cast<int64_t>(num_control_states) + control_state;
 }
 
 Transitions make_transitions(int32_t num_states, int32_t num_classes, std::span<const TokenEdge> edges,

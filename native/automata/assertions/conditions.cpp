@@ -55,11 +55,11 @@ int32_t Conditions::both(int32_t one, int32_t other) {
       const int32_t both = joined(first, second);
       if (both >= 0) all.push_back(both);
     }
-    if (all.size() > kMostAlternatives) {
+    if (all.size() > kMaxAlternatives) {
       std::ranges::sort(all);
       const auto repeated = std::ranges::unique(all);
       all.erase(repeated.begin(), repeated.end());
-      if (all.size() > kMostAlternatives) throw TooManyAlternatives();
+      if (all.size() > kMaxAlternatives) throw TooManyAlternatives();
     }
   }
   return both_[key] = reduced(all);
@@ -98,7 +98,7 @@ int32_t Conditions::reduced(Vector<int32_t>& alternatives) {
     if (std::any_of(alternatives.begin(), alternatives.begin() + kept, includes)) continue;
     alternatives[kept++] = alternative;
   }
-  if (kept > kMostAlternatives) throw TooManyAlternatives();
+  if (kept > kMaxAlternatives) throw TooManyAlternatives();
   alternatives.resize(kept);
   std::ranges::sort(alternatives);
   return conditions_.intern(alternatives).number;

@@ -34,12 +34,12 @@ class Conditions {
  public:
   static constexpr int32_t kFalse = 0, kTrue = 1;
   // The maximum number of alternatives of a condition.
-  static constexpr size_t kMostAlternatives = 4096;
+  static constexpr size_t kMaxAlternatives = 4096;
 
   explicit Conditions(Budget& budget);
 
   int32_t obligation(int32_t bit);
-  // The functions below throw TooManyAlternatives if the result has more than kMostAlternatives.
+  // The functions below throw TooManyAlternatives if the result has more than kMaxAlternatives.
   int32_t either(int32_t one, int32_t other);
   int32_t both(int32_t one, int32_t other);
   int32_t negation(int32_t condition);

@@ -23,12 +23,12 @@ class Found {
         condition_of_(num_states, kNone, budget),
         states_(budget) {}
 
-  Vector<Reached> waiting;  // ways that are still to be added
+  Vector<Reached> waiting;  // states and conditions that are still to be added
 
   std::span<const int32_t> states() const { return states_; }
   // The condition of a state; kFalse if it is not reached.
   int32_t operator[](int32_t state) const { return condition_of_[state] == kNone ? kFalse : condition_of_[state]; }
-  // Add one more way to reach a state; return whether it makes a difference.
+  // Add one more condition under which a state is reached; return whether it makes a difference.
   bool add(int32_t state, int32_t condition, Conditions& conditions) {
     const int32_t before = condition_of_[state];
     if (before == kNone) {
@@ -262,7 +262,7 @@ class Subsets {
     return readable_[state] = result;
   }
 
-  // Scratch for as many spreads as are under way, one within the other.
+  // Scratch for the current spreads, which are nested.
   Found& scratch() {
     if (depth_ == scratch_.size()) scratch_.push_back(std::make_unique<Found>(skeleton_.num_states, budget_));
     return *scratch_[depth_++];

@@ -9,7 +9,7 @@ namespace automata {
 namespace {
 
 // A grammar that exceeds these bounds is not deterministic.
-constexpr int32_t kMostLocalStack = 64, kMostElements = 64, kMostSets = 40'000;
+constexpr int32_t kMaxLocalStack = 64, kMaxElements = 64, kMaxSets = 40'000;
 // Up to this many leaves are searched linearly for an equal one before they are hashed.
 constexpr size_t kFewLeaves = 16;
 
@@ -108,10 +108,10 @@ int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
   for (const Element& element : elements) known_sets_.push(element);
   const auto [number, is_new] = known_sets_.close();
   if (!is_new) return state_of_set_[number];
-  if (elements.size() > kMostElements) return stop(Unbounded::kDerivations, elements, from), kNone;
+  if (elements.size() > kMaxElements) return stop(Unbounded::kDerivations, elements, from), kNone;
   int32_t height = 0;
   for (const Element& element : elements) height = std::max(height, stacks[element.stack].height);
-  if (number >= kMostSets || height > kMostLocalStack) return stop(Unbounded::kStack, elements, from), kNone;
+  if (number >= kMaxSets || height > kMaxLocalStack) return stop(Unbounded::kStack, elements, from), kNone;
   state_of_set_.push_back(new_state(elements, from));
   waiting_.push_back(state_of_set_.back());
   return state_of_set_.back();
@@ -119,9 +119,9 @@ int32_t Determinizer::set_of(const Elements& elements, int32_t from) {
 
 // Return whether some stacks are too many, or too high, for one symbol; note which bound was exceeded.
 bool Determinizer::passes_bound(std::span<const int32_t> some, const Elements& elements, int32_t from) {
-  if (some.size() > kMostElements) return stop(Unbounded::kDerivations, elements, from), true;
-  const bool high = std::ranges::any_of(some, [&](int32_t stack) { return stacks[stack].height > kMostLocalStack; });
-  if (high || choices_.size() > kMostSets) return stop(Unbounded::kStack, elements, from), true;
+  if (some.size() > kMaxElements) return stop(Unbounded::kDerivations, elements, from), true;
+  const bool high = std::ranges::any_of(some, [&](int32_t stack) { return stacks[stack].height > kMaxLocalStack; });
+  if (high || choices_.size() > kMaxSets) return stop(Unbounded::kStack, elements, from), true;
   return false;
 }
 

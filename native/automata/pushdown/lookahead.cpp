@@ -10,7 +10,7 @@ namespace automata {
 namespace {
 
 // A grammar whose steps pop more symbols is not deterministic.
-constexpr int32_t kMostPops = 64;
+constexpr int32_t kMaxPops = 64;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ int32_t Determinizer::choice(const StackProduct& product) {
 
 // Add a branch for each symbol that may lie below.
 void Determinizer::look_below(const Task& task, int32_t columns) {
-  if (stacks[task.popped].height >= kMostPops) return stop(Unbounded::kPops, task.elements, task.at);
+  if (stacks[task.popped].height >= kMaxPops) return stop(Unbounded::kPops, task.elements, task.at);
   const auto look = static_cast<int32_t>(looks_.size());
   looks_.push_back({task.at, task.popped, columns, task.condition, task.outside, task.words_ended, task.elements,
                     Vector<int32_t>(budget_)});

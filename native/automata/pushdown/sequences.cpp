@@ -5,7 +5,7 @@
 namespace automata {
 
 Sequences sequences_of(std::span<const int32_t> parent, std::span<const int32_t> symbol, Budget& budget) {
-  constexpr int64_t kMost = INT32_MAX;
+  constexpr int64_t kMax = INT32_MAX;
   Vector<int32_t> length(parent.size(), 0, budget);
   int64_t total = 0;
   for (size_t sequence = 1; sequence < parent.size(); ++sequence) {
@@ -13,7 +13,7 @@ Sequences sequences_of(std::span<const int32_t> parent, std::span<const int32_t>
     total += length[sequence];
     budget.spend(2);
   }
-  if (total > kMost) throw std::length_error("sequences have more symbols than 32 bits can number");
+  if (total > kMax) throw std::length_error("sequences have more symbols than 32 bits can number");
   budget.charge(sizeof(int32_t) * (total + parent.size()));
   Sequences found;
   found.offsets.reserve(parent.size() + 1);

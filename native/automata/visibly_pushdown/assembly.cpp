@@ -14,7 +14,7 @@ namespace {
 // Whether a state only reads bytes and labels, is a call, or is an end of its rule; its last symbol decides.
 enum class StateRole { kPlain, kCall, kEnd };
 
-constexpr int64_t kMostSteps = int64_t{1} << 30;
+constexpr int64_t kMaxSteps = int64_t{1} << 30;
 
 class StateSearch {
  public:
@@ -141,8 +141,8 @@ class StepWriter {
         budget_(budget) {
     find_classes(rules.interval_of);
     for (int32_t rule = 0; rule < symbols_.num_rules; ++rule) {
-      for (int32_t way = 0; way < symbols_.num_exits(rule); ++way)
-        exits_.push_back({rule, way, num_returns(rule, way)});
+      for (int32_t exit = 0; exit < symbols_.num_exits(rule); ++exit)
+        exits_.push_back({rule, exit, num_returns(rule, exit)});
     }
   }
 
@@ -160,7 +160,7 @@ class StepWriter {
 
  private:
   struct Exit {
-    int32_t rule, way, num_returns;
+    int32_t rule, number, num_returns;
   };
 
   size_t num_columns() const { return class_column_.size() + 1 + symbols_.num_labels; }
@@ -168,9 +168,9 @@ class StepWriter {
   const Exit& exit_of(int32_t symbol) const { return exits_[symbol - symbols_.first_exit()]; }
   bool is_return(int32_t symbol) const { return symbol > symbols_.first_exit(); }
 
-  int32_t num_returns(int32_t rule, int32_t way) const {
+  int32_t num_returns(int32_t rule, int32_t exit) const {
     int32_t count = 0;
-    for (int32_t symbol : calls_of_[rule]) count += states_.returns[symbol][way] != kNone;
+    for (int32_t symbol : calls_of_[rule]) count += states_.returns[symbol][exit] != kNone;
     return count;
   }
   // Fill the row with the states that blocks and labels lead to from a place.
@@ -213,7 +213,7 @@ class StepWriter {
         }
         found.offsets.push_back(static_cast<int32_t>(count));
       });
-      if (count > kMostSteps) throw std::length_error("there are more steps than 32 bits can number");
+      if (count > kMaxSteps) throw std::length_error("there are more steps than 32 bits can number");
     }
     found.offsets.resize(num_states * num_columns() + 1, found.offsets.back());
   }
@@ -253,11 +253,11 @@ class StepWriter {
   }
   void write_returns(int32_t place, const Exit& exit, bool is_new) {
     for (int32_t symbol : calls_of_[exit.rule]) {
-      const int32_t after = states_.returns[symbol][exit.way];
+      const int32_t after = states_.returns[symbol][exit.number];
       if (after != kNone) add(symbol + 1, 0, states_.number[after]);
     }
     budget_.spend(2 * static_cast<int64_t>(calls_of_[exit.rule].size()));
-    if (is_new) found.ends.push_back({place, exit.way});
+    if (is_new) found.ends.push_back({place, exit.number});
   }
 
   const ArcRows& rows_;

@@ -185,8 +185,8 @@ class RuleCopies {
 bool some_unwanted(const AssembledStates& states, const DeterministicRules& rules) {
   for (size_t symbol = 0; symbol < states.symbols.size(); ++symbol) {
     const int32_t callee = states.symbols[symbol].callee, first = rules.symbols.exit_offsets[callee];
-    for (int32_t way = 0; way < rules.symbols.num_exits(callee); ++way) {
-      if (rules.has_text[first + way] && states.returns[symbol][way] == kNone) return true;
+    for (int32_t exit = 0; exit < rules.symbols.num_exits(callee); ++exit) {
+      if (rules.has_text[first + exit] && states.returns[symbol][exit] == kNone) return true;
     }
   }
   return false;

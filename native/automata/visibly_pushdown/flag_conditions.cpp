@@ -8,7 +8,7 @@ namespace automata {
 FlagConditions::FlagConditions(std::span<const Decision> decisions) {
   for (const auto& [flag, low, high] : decisions) {
     const bool is_ordered = has(low) && has(high) && low != high && 0 <= flag && flag < flag_of(low) &&
-                            flag < flag_of(high) && decisions_.size() < kMostDecisions;
+                            flag < flag_of(high) && decisions_.size() < kMaxDecisions;
     if (!is_ordered || number(flag, low, high) != num_conditions() - 1)
       throw std::invalid_argument("the decisions are not reduced and ordered");
   }
@@ -18,7 +18,7 @@ int32_t FlagConditions::number(int32_t flag, int32_t low, int32_t high) {
   if (low == high) return low;
   const auto [place, is_new] = numbers_.try_emplace({flag, low, high}, num_conditions());
   if (is_new) {
-    if (decisions_.size() >= kMostDecisions) {
+    if (decisions_.size() >= kMaxDecisions) {
       numbers_.erase(place);
       throw TooManyDecisions();
     }
@@ -73,7 +73,7 @@ int32_t FlagConditions::found(const Key& key, Table& table, AtOnce at_once, Divi
       open.push_back({top.split.high, divide(top.split.high)});
       continue;
     }
-    if (table.size() >= kMostKept) throw TooManyDecisions();
+    if (table.size() >= kMaxKept) throw TooManyDecisions();
     result = table[top.key] = number(top.split.flag, low, high);
     open.pop_back();
   }

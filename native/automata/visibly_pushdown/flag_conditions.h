@@ -28,7 +28,7 @@ class TooManyDecisions : public std::exception {
 class FlagConditions {
  public:
   // The most decisions, and the most results that are kept for them.
-  static constexpr size_t kMostDecisions = 1 << 18, kMostKept = 1 << 21;
+  static constexpr size_t kMaxDecisions = 1 << 18, kMaxKept = 1 << 21;
 
   FlagConditions() = default;
   // The conditions with some decisions, as `decisions` returns them. Throw invalid_argument for any others.

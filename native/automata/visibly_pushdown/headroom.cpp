@@ -70,7 +70,7 @@ class ExitPaths {
   }
 
  private:
-  size_t cell(RuleEnd way) const { return static_cast<size_t>(way.state) * num_exits_ + way.exit; }
+  size_t cell(RuleEnd end) const { return static_cast<size_t>(end.state) * num_exits_ + end.exit; }
   void find(int32_t state, int32_t exit, int32_t height) {
     if (room_[cell({state, exit})] != kNone) return;
     room_[cell({state, exit})] = height;
@@ -125,10 +125,10 @@ Vector<int32_t> by_state_with_one_exit(int32_t num_states, const AssembledSteps&
 Vector<int32_t> by_state(int32_t num_states, const AssembledSteps& steps, const CallTargets& call_targets,
                          Budget& budget) {
   if (call_targets.returns.columns() == 1) return by_state_with_one_exit(num_states, steps, call_targets, budget);
-  ExitPaths ways(num_states, steps, call_targets, budget);
-  ways.find_all();
+  ExitPaths paths(num_states, steps, call_targets, budget);
+  paths.find_all();
   Vector<int32_t> room(budget);
-  for (int32_t state = 0; state < num_states; ++state) room.push_back(ways.least(state));
+  for (int32_t state = 0; state < num_states; ++state) room.push_back(paths.least(state));
   return room;
 }
 

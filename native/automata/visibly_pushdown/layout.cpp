@@ -81,10 +81,10 @@ Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget) {
 }
 
 WrittenLayout written(const VisiblyPushdownLayout& layout, size_t num_more_arcs, Budget& budget) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max() - 2;
   const Sizes sizes = sizes_of(layout);
   // Each call takes one more state when it is determinized.
-  support::require_at_most(sizes.states + static_cast<int64_t>(layout.calls.size()), kMost);
+  support::require_at_most(sizes.states + static_cast<int64_t>(layout.calls.size()), kMax);
   WrittenLayout found{layout.num_states, Vector<Range>(budget), Vector<Edge>(budget)};
   found.arcs.reserve(sizes.arcs + num_more_arcs);
   found.epsilon.reserve(sizes.epsilon);

@@ -9,7 +9,7 @@
 //                targets[first_target + i], or not at all if that is kNone
 //     guarded    an arc that reads nothing, where the flags of the rule allow it: each call of a rule has flags of its
 //                own, of which none is set at first. A state with guarded arcs has no others
-//     detour     how many tokens more distances count for a text that passes through a state, because the shortest way
+//     detour     how many tokens more distances count for a text that passes through a state, because the shortest path
 //                from there may be forbidden by something that the rules do not say
 //     prepared   a rule that is one deterministic fragment: an epsilon arc between its start and its only end stands
 //                for it, until the states of the fragment replace it at the end
@@ -42,8 +42,8 @@ struct Call {
   int32_t source, rule, first_target;
 };
 
-// A detour that is so long that distances count no way through the state.
-constexpr int32_t kMostDetour = 1 << 29;
+// A detour that is so long that distances count no path through the state.
+constexpr int32_t kMaxDetour = 1 << 29;
 
 struct Detour {
   int32_t state, tokens;

@@ -11,8 +11,8 @@ void LayoutBuilder::rule(int32_t num_exits) {
 }
 
 int32_t LayoutBuilder::states(int32_t count) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;
-  support::require_at_most(int64_t{layout_.num_states} + count, kMost);
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max() - 2;
+  support::require_at_most(int64_t{layout_.num_states} + count, kMax);
   return std::exchange(layout_.num_states, layout_.num_states + count);
 }
 
@@ -58,8 +58,8 @@ void LayoutBuilder::call(int32_t source, int32_t rule, std::span<const int32_t> 
   layout_.targets.insert(layout_.targets.end(), targets.begin(), targets.end());
 }
 
-void LayoutBuilder::end(int32_t state, int32_t way) {
-  layout_.ends.push_back({state, layout_.first_exit[layout_.starts.size() - 1] + way});
+void LayoutBuilder::end(int32_t state, int32_t exit) {
+  layout_.ends.push_back({state, layout_.first_exit[layout_.starts.size() - 1] + exit});
 }
 
 void LayoutBuilder::fragment(int32_t num_states, std::span<const Range> arcs, std::span<const Edge> epsilon) {

@@ -56,7 +56,7 @@ class LayoutBuilder {
   // Call a rule; the targets are by its exits.
   void call(int32_t source, int32_t rule, std::span<const int32_t> targets);
   // End the rule that was begun last in one of its exits.
-  void end(int32_t state, int32_t way);
+  void end(int32_t state, int32_t exit);
   void detour(const Detour& detour) { layout_.detours.push_back(detour); }
   void prepared(int32_t fragment) {
     layout_.prepared.push_back({static_cast<int32_t>(layout_.starts.size()) - 1, fragment});

@@ -9,13 +9,13 @@ namespace automata {
 
 namespace {
 
-// The copies may take `kMostTimes` times the memory of the layout and `kMostMore` bytes more.
-constexpr size_t kMostTimes = 8, kMostMore = 1 << 16;
+// The copies may take `kMaxTimes` times the memory of the layout and `kMaxMore` bytes more.
+constexpr size_t kMaxTimes = 8, kMaxMore = 1 << 16;
 // The most copies of one rule.
-constexpr int32_t kMostCopies = 64;
+constexpr int32_t kMaxCopies = 64;
 
-// A way from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a guarded
-// arc.
+// A step from one state to another without a call: a chain, a copy of a fragment, a counter, an epsilon arc or a
+// guarded arc.
 struct Link {
   enum class Kind : uint8_t { kChain, kCopy, kCounter, kEpsilon, kGuarded };
   int32_t source, target;
@@ -130,11 +130,11 @@ class LayoutCopies {
 
   // Add all copies, and transitively those that they call. Return whether they are exact and there is room for them.
   bool add_all() {
-    const size_t most = kMostTimes * num_bytes(layout_) + kMostMore;
+    const size_t most = kMaxTimes * num_bytes(layout_) + kMaxMore;
     for (int32_t copy = 0; copy < wanted_.size(); ++copy) {
       if (!add(copy)) return false;
       charge();
-      if (charged_ > most || ++num_copies_[wanted_[copy][0]] > kMostCopies) return false;
+      if (charged_ > most || ++num_copies_[wanted_[copy][0]] > kMaxCopies) return false;
     }
     return true;
   }

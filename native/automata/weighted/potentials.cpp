@@ -12,8 +12,8 @@ namespace {
 
 // Rounds over a component in the log semiring. If its sums have not settled then, they are found by elimination, or are
 // taken as infinite if it has more states than that.
-constexpr int32_t kMostRounds = 2000;
-constexpr size_t kMostEliminated = 128;
+constexpr int32_t kMaxRounds = 2000;
+constexpr size_t kMaxEliminated = 128;
 constexpr double kSettled = 1e-11;
 // A loop that costs less, for each state of its component, has a probability of 1, but for the rounding of costs.
 constexpr double kCertain = 8 / static_cast<double>(kUnitsPerOne);
@@ -146,7 +146,7 @@ class Sums {
   std::optional<Vector<Cost>> run() {
     for (int32_t component = 0; component < graph_.members.num_keys(); ++component) {
       const auto states = graph_.members[component];
-      if (!settle(states) && (states.size() > kMostEliminated || !eliminate(states))) return std::nullopt;
+      if (!settle(states) && (states.size() > kMaxEliminated || !eliminate(states))) return std::nullopt;
     }
     Vector<Cost> units(found_.size(), kInfinite, budget_);
     for (size_t state = 0; state < found_.size(); ++state) units[state] = std::llround(found_[state] * kUnitsPerOne);
@@ -167,7 +167,7 @@ class Sums {
 
   // Improve the states of a component until nothing changes. Return whether that happens.
   bool settle(std::span<const int32_t> states) {
-    for (int32_t round = 0; round <= kMostRounds; ++round) {
+    for (int32_t round = 0; round <= kMaxRounds; ++round) {
       bool changed = false;
       for (int32_t state : states) changed |= improve(state);
       if (!changed) return true;

@@ -25,7 +25,7 @@ struct Piece {
 
 // In the log semiring cycles of epsilon arcs are followed until costs change no more, for about this many steps at
 // most.
-constexpr int64_t kMostRounds = 1'000'000;
+constexpr int64_t kMaxRounds = 1'000'000;
 
 class Determinizer {
  public:
@@ -75,7 +75,7 @@ class Determinizer {
       budget_.spend(2 + 2 * static_cast<int64_t>(epsilon_[state].size()));
       for (int32_t e : epsilon_[state]) reach(nfa_.epsilon[e].target, sum(more, nfa_.epsilon_cost[e]));
       const auto count = static_cast<int64_t>(reached_.size());
-      const int64_t most = count * count + (semiring_ == Semiring::kLog ? kMostRounds : 0);
+      const int64_t most = count * count + (semiring_ == Semiring::kLog ? kMaxRounds : 0);
       if (static_cast<int64_t>(at) > most || more == -kFarCost) {
         throw std::domain_error(
             semiring_ == Semiring::kLog

@@ -37,17 +37,17 @@ int32_t KnownDerivatives::case_of(int32_t vector, const NameSet& remaining, Deri
   Known& own = known(vector, source);
   const auto number = static_cast<int32_t>(own.cases.size());
   const auto [found, is_new] = own.cases.try_emplace(flags_of(own.described->said, remaining), number);
-  if (is_new) own.ways.emplace_back();
+  if (is_new) own.outcomes.emplace_back();
   return found->second;
 }
 
-const std::vector<Way>& KnownDerivatives::ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
-                                               Derivatives& source) {
-  auto& known_ways = known(vector, source).ways[number];
-  const auto found = known_ways.find(name);
-  if (found != known_ways.end()) return found->second;
-  std::vector<Way> made = source.ways(vector, name, remaining);
-  return known_ways.emplace(name, std::move(made)).first->second;
+const std::vector<VectorOutcome>& KnownDerivatives::outcomes(int32_t vector, int32_t name, int32_t number,
+                                                             const NameSet& remaining, Derivatives& source) {
+  auto& known_outcomes = known(vector, source).outcomes[number];
+  const auto found = known_outcomes.find(name);
+  if (found != known_outcomes.end()) return found->second;
+  std::vector<VectorOutcome> made = source.outcomes(vector, name, remaining);
+  return known_outcomes.emplace(name, std::move(made)).first->second;
 }
 
 int32_t KnownDerivatives::exit(int32_t vector, const NameSet& remaining, Derivatives& source) {
@@ -79,7 +79,7 @@ void AnyOrder::add(const State& state) {
   const Described& said = known_.described(state.vector, source_);
   add_listed(state, said);
   for (const OtherNames& other : said.others) {
-    add_outcomes(other.ways, state.left);
+    add_outcomes(other.outcomes, state.left);
     states.finish_move(other.name);
   }
   states.finish_state(known_.exit(state.vector, state.left, source_));
@@ -94,13 +94,13 @@ void AnyOrder::add_listed(const State& state, const Described& said) {
     const NameSet remaining = left | returning_;
     const bool is_usual = remaining[name];
     const int32_t number = is_usual ? usual : known_.case_of(state.vector, remaining, source_);
-    add_outcomes(known_.ways(state.vector, name, number, remaining, source_), left);
+    add_outcomes(known_.outcomes(state.vector, name, number, remaining, source_), left);
     states.finish_move(name);
   }
 }
 
-void AnyOrder::add_outcomes(const std::vector<Way>& ways, const NameSet& left) {
-  for (const Way& way : ways) states.add_outcome({way.value, kept(way.vector, left)});
+void AnyOrder::add_outcomes(const std::vector<VectorOutcome>& outcomes, const NameSet& left) {
+  for (const VectorOutcome& outcome : outcomes) states.add_outcome({outcome.value, kept(outcome.vector, left)});
 }
 
 int32_t AnyOrder::kept(int32_t vector, NameSet left) {

@@ -21,13 +21,13 @@
 namespace constraints {
 
 // A value of a member or an item, and the vector of what is required after it.
-struct Way {
+struct VectorOutcome {
   int32_t value, vector;
 };
 
 struct OtherNames {
   int32_t name;
-  std::vector<Way> ways;
+  std::vector<VectorOutcome> outcomes;
 };
 
 // What is known of a vector: by part, the names that it says something of, and those that it requires; the names of
@@ -43,7 +43,7 @@ class Derivatives {
   virtual ~Derivatives() = default;
   virtual Described described(int32_t vector) = 0;
   // The values that a member with a listed name may have, if the names in `remaining` may come after it.
-  virtual std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) = 0;
+  virtual std::vector<VectorOutcome> outcomes(int32_t vector, int32_t name, const NameSet& remaining) = 0;
   // The exit in which an object ends here, kNone if it must continue.
   virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
 };
@@ -61,8 +61,8 @@ class KnownDerivatives {
   // The number of the case of a set of names to come, for a vector. Sets are one case if the same parts say something
   // of them.
   int32_t case_of(int32_t vector, const NameSet& remaining, Derivatives& source);
-  const std::vector<Way>& ways(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
-                               Derivatives& source);
+  const std::vector<VectorOutcome>& outcomes(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
+                                             Derivatives& source);
   int32_t exit(int32_t vector, const NameSet& remaining, Derivatives& source);
 
  private:
@@ -70,7 +70,7 @@ class KnownDerivatives {
     std::unique_ptr<const Described> described;
     std::unordered_map<Flags, int32_t> cases;
     // By case, then by name.
-    std::vector<std::unordered_map<int32_t, std::vector<Way>>> ways;
+    std::vector<std::unordered_map<int32_t, std::vector<VectorOutcome>>> outcomes;
     std::unordered_map<Flags, int32_t> exits;
   };
 
@@ -104,7 +104,7 @@ class AnyOrder {
   void add(const State& state);
   void add_listed(const State& state, const Described& said);
   // Add the outcomes of a move after which the names `left` may come.
-  void add_outcomes(const std::vector<Way>& ways, const NameSet& left);
+  void add_outcomes(const std::vector<VectorOutcome>& outcomes, const NameSet& left);
   // Return the number of a state, with the returning names that no longer matter among those that may come.
   int32_t kept(int32_t vector, NameSet left);
   int32_t number(const State& state);

@@ -45,10 +45,12 @@ std::vector<NameSet> sets_of(nb::handle numbers) {
   return found;
 }
 
-std::vector<Way> ways_of(nb::handle pairs) {
-  std::vector<Way> found;
+std::vector<VectorOutcome> outcomes_of(nb::handle pairs) {
+  std::vector<VectorOutcome> found;
   for (nb::handle pair : pairs) found.push_back({nb::cast<int32_t>(pair[0]), nb::cast<int32_t>(pair[1])});
-  for (const Way& way : found) require(way.value >= 0 && way.vector >= 0, "a way has a value and a vector");
+  for (const VectorOutcome& outcome : found) {
+    require(outcome.value >= 0 && outcome.vector >= 0, "an outcome has a value and a vector");
+  }
   return found;
 }
 
@@ -61,12 +63,12 @@ class GivenDerivatives : public Derivatives {
     const nb::object found = source_.attr("described")(vector);
     Described said{sets_of(found[0]), sets_of(found[1]), names_of(found[2]), {}};
     for (nb::handle other : nb::cast<nb::list>(found[3])) {
-      said.others.push_back({nb::cast<int32_t>(other[0]), ways_of(other[1])});
+      said.others.push_back({nb::cast<int32_t>(other[0]), outcomes_of(other[1])});
     }
     return said;
   }
-  std::vector<Way> ways(int32_t vector, int32_t name, const NameSet& remaining) override {
-    return ways_of(source_.attr("ways")(vector, name, number_of(remaining)));
+  std::vector<VectorOutcome> outcomes(int32_t vector, int32_t name, const NameSet& remaining) override {
+    return outcomes_of(source_.attr("ways")(vector, name, number_of(remaining)));
   }
   int32_t exit(int32_t vector, const NameSet& remaining) override {
     return nb::cast<int32_t>(source_.attr("exit")(vector, number_of(remaining)));
@@ -79,7 +81,7 @@ class GivenDerivatives : public Derivatives {
 std::pair<ContainerStates, bool> any_order_of(nb::handle source, int32_t start, int32_t num_names, nb::handle returning,
                                               int64_t most) {
   require(start >= 0, "vectors are numbered from 0");
-  require_within(num_names, 0, kMostListed + 1, "number of names");
+  require_within(num_names, 0, kMaxListed + 1, "number of names");
   GivenDerivatives given(source);
   AnyOrder made(start, num_names, names_of(returning), given);
   const bool is_all = made.make(most);
@@ -115,7 +117,7 @@ nb::list moves_of(const ContainerStates& states, int32_t state) {
 }
 
 // `names` returns the parts of a name, none for an item. `value` returns how the values with some numbers are read;
-// each of these values is a way, with a target of its own.
+// each of these values is an outcome, with a target of its own.
 class ContainerWriter : public RuleWriter<ContainerStates> {
  public:
   ContainerWriter(const ContainerStates& states, nb::callable names, nb::callable value, std::set<int32_t> unreadable,
@@ -155,18 +157,18 @@ class ContainerWriter : public RuleWriter<ContainerStates> {
     for (int32_t number : values_here_) numbers.append(number);
     const nb::object given = value_(numbers);
     ReadValue made{static_cast<int32_t>(known_values_.size()), {}, {}};
-    for (nb::handle pair : given[0]) made.languages.push_back({pair[0], way(pair[1])});
+    for (nb::handle pair : given[0]) made.languages.push_back({pair[0], outcome(pair[1])});
     for (nb::handle call : given[1]) {
-      std::vector<int32_t> ways;
-      for (nb::handle number : call[2]) ways.push_back(way(number));
-      made.calls.push_back({call[0], call[1], std::move(ways)});
+      std::vector<int32_t> outcomes;
+      for (nb::handle number : call[2]) outcomes.push_back(outcome(number));
+      made.calls.push_back({call[0], call[1], std::move(outcomes)});
     }
     return known_values_.emplace(values_here_, std::move(made)).first->second;
   }
 
-  int32_t way(nb::handle number) const {
+  int32_t outcome(nb::handle number) const {
     const auto found = nb::cast<int32_t>(number);
-    require_within(found, 0, static_cast<int32_t>(values_here_.size()), "way");
+    require_within(found, 0, static_cast<int32_t>(values_here_.size()), "outcome");
     return found;
   }
 
@@ -221,7 +223,7 @@ void bind_states(nb::module_& m) {
 
 void bind_containers(nb::module_& m) {
   bind_states(m);
-  m.attr("MOST_LISTED") = kMostListed;
+  m.attr("MOST_LISTED") = kMaxListed;
   m.def("states_in_any_order", &any_order_of, "source"_a, "start"_a, "num_names"_a, "returning"_a, "most"_a,
         nb::sig("def states_in_any_order(source: typing.Any, start: int, num_names: int, returning: int, most: int) -> "
                 "tuple[ContainerStates, bool]"),

@@ -11,10 +11,10 @@
 namespace constraints {
 
 // The most names that an object may list where sets of them are kept.
-inline constexpr int32_t kMostListed = 2048;
+inline constexpr int32_t kMaxListed = 2048;
 
 struct NameSet {
-  std::array<uint64_t, kMostListed / 64> words{};
+  std::array<uint64_t, kMaxListed / 64> words{};
 
   static NameSet first(int32_t count) {
     NameSet names;

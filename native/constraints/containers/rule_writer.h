@@ -2,7 +2,7 @@
 //
 //     Marks         the expressions for what begins the container, stands between items or members, and ends them
 //     ReadValue     how the value of an item or member is read: languages, and calls of rules. Values of different
-//                   kinds may lead to different states; each of these is a way
+//                   kinds may lead to different states; each of these is an outcome
 //     RuleWriter    writes a rule; `add_moves` writes what may come next in one state
 //
 // Each state of the container becomes up to two states of the rule: one before the next item or member, and one after
@@ -31,12 +31,12 @@ struct Marks {
 struct ReadValue {
   struct Language {
     nb::object language;
-    int32_t way;
+    int32_t outcome;
   };
-  // After the opening bracket a rule is called; `ways` gives the way of each of its exits.
+  // After the opening bracket a rule is called; `outcomes` gives the outcome of each of its exits.
   struct Called {
     nb::object opening, rule;
-    std::vector<int32_t> ways;
+    std::vector<int32_t> outcomes;
   };
 
   int32_t number;
@@ -89,7 +89,7 @@ class RuleWriter {
   // Add the items or members that may come next in a state of the container, from the state `source` of the rule.
   virtual void add_moves(int32_t state, int32_t source) = 0;
 
-  // Add an item or member, whose value leads to `targets_` by its ways. `names` has the parts of a member's name.
+  // Add an item or member, whose value leads to `targets_` by its outcomes. `names` has the parts of a member's name.
   void add_member(int32_t source, const nb::tuple& names, const ReadValue& value) {
     if (names.size() == 0) {
       add_value(source, value);
@@ -98,7 +98,7 @@ class RuleWriter {
     }
   }
 
-  // The state of the rule that each way of the next value leads to.
+  // The state of the rule that each outcome of the next value leads to.
   std::vector<int32_t> targets_;
 
   int32_t after(int32_t state) { return at(state, true); }
@@ -143,11 +143,11 @@ class RuleWriter {
   }
 
   void add_value(int32_t source, const ReadValue& value) {
-    for (const auto& [language, way] : value.languages) arc(source, language, targets_[way]);
-    for (const auto& [opening, rule, ways] : value.calls) {
+    for (const auto& [language, outcome] : value.languages) arc(source, language, targets_[outcome]);
+    for (const auto& [opening, rule, outcomes] : value.calls) {
       arc(source, opening, num_states_);
       nb::list targets;
-      for (int32_t way : ways) targets.append(targets_[way]);
+      for (int32_t outcome : outcomes) targets.append(targets_[outcome]);
       calls_.append(call_(num_states_++, rule, nb::tuple(targets)));
     }
   }

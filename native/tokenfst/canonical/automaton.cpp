@@ -21,9 +21,9 @@ CanonicalAutomaton::CanonicalAutomaton(std::shared_ptr<const Vocabulary> vocabul
       tables_(std::move(tables)),
       needs_token_(tables_.subsets.final.size()),
       masks_(max_masks) {
-  for (int32_t subset = 0; subset < tables_.subsets.size(); ++subset) {
-    const auto edges = tables_.subsets.of(subset);
-    needs_token_[subset] =
+  for (int32_t text_state = 0; text_state < tables_.subsets.size(); ++text_state) {
+    const auto edges = tables_.subsets.of(text_state);
+    needs_token_[text_state] =
         std::ranges::any_of(edges, [](const SubsetEdge& edge) { return edge.at_boundary != edge.joined; });
   }
   const int32_t last_class = tables_.class_of.empty() ? -1 : std::ranges::max(tables_.class_of);
@@ -48,11 +48,11 @@ size_t CanonicalAutomaton::num_bytes() const {
 }
 
 int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
-  const int32_t subset = subset_of(state), number = tables_.class_of[token];
-  const auto edges = tables_.subsets.of(subset);
+  const int32_t text_state = text_state_of(state), number = tables_.class_of[token];
+  const auto edges = tables_.subsets.of(text_state);
   const auto edge = std::ranges::lower_bound(edges, number, {}, &SubsetEdge::number);
   if (number < 0 || edge == edges.end() || edge->number != number) {
-    return vocabulary().is_end(token) && tables_.subsets.final[subset] ? end_state() : -1;
+    return vocabulary().is_end(token) && tables_.subsets.final[text_state] ? end_state() : -1;
   }
   const bool can_continue = edge->at_boundary != edge->joined && tables_.pairs->may_follow(token_of(state), token);
   const int32_t target = can_continue ? edge->joined : edge->at_boundary;
@@ -61,19 +61,19 @@ int64_t CanonicalAutomaton::advance(int64_t state, int32_t token) const {
 }
 
 int32_t CanonicalAutomaton::min_tokens(int64_t state) const {
-  const int32_t subset = subset_of(state);
-  if (subset + 1 == tables_.subsets.size()) return 0;
-  if (tables_.subsets.final[subset]) return vocabulary().eos_ids().empty() ? 0 : 1;
+  const int32_t text_state = text_state_of(state);
+  if (text_state + 1 == tables_.subsets.size()) return 0;
+  if (tables_.subsets.final[text_state]) return vocabulary().eos_ids().empty() ? 0 : 1;
   int32_t best = kNoEnd;
-  for (const SubsetEdge& edge : tables_.subsets.of(subset)) best = std::min(best, edge.least_at_boundary);
-  best = least_conditional(subset, token_of(state), best);
+  for (const SubsetEdge& edge : tables_.subsets.of(text_state)) best = std::min(best, edge.least_at_boundary);
+  best = least_conditional(text_state, token_of(state), best);
   return best == kNoEnd ? kNoEnd : best + 1;
 }
 
 // Return the least number of tokens to go after the tokens that may follow the last one, or `best` if none is lower.
-int32_t CanonicalAutomaton::least_conditional(int32_t subset, int32_t last, int32_t best) const {
+int32_t CanonicalAutomaton::least_conditional(int32_t text_state, int32_t last, int32_t best) const {
   const auto blocked = tables_.pairs->after(last);
-  for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
+  for (const SubsetEdge& edge : tables_.subsets.of(text_state)) {
     if (edge.least_joined >= best) continue;
     const bool can_continue = std::ranges::any_of(members(edge.number), [&](int32_t token) {
       return Pairs::is_outside(blocked, tables_.pairs->position[token]);
@@ -83,9 +83,9 @@ int32_t CanonicalAutomaton::least_conditional(int32_t subset, int32_t last, int3
   return best;
 }
 
-// All budgets between two successive numbers of a subset's edges have the same mask.
-CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t subset, int64_t remaining) const {
-  if (remaining == kUnlimited) return {subset, kAll};
+// All budgets between two successive numbers of a text state's edges have the same mask.
+CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t text_state, int64_t remaining) const {
+  if (remaining == kUnlimited) return {text_state, kAll};
   int32_t level = kNothing;
   bool all_fit = true;
   const auto look_at = [&](int32_t least) {
@@ -96,19 +96,19 @@ CanonicalAutomaton::MaskKey CanonicalAutomaton::key_of(int32_t subset, int64_t r
       all_fit = false;
     }
   };
-  for (const SubsetEdge& edge : tables_.subsets.of(subset)) {
+  for (const SubsetEdge& edge : tables_.subsets.of(text_state)) {
     look_at(edge.least_at_boundary);
     look_at(edge.least_joined);
   }
-  if (tables_.subsets.final[subset]) look_at(0);
-  return {subset, all_fit ? kAll : level};
+  if (tables_.subsets.final[text_state]) look_at(0);
+  return {text_state, all_fit ? kAll : level};
 }
 
-CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) const {
-  SubsetMasks found{Words(vocabulary().num_words()), {}, {}};
+CanonicalAutomaton::TextStateMasks CanonicalAutomaton::made(const MaskKey& key) const {
+  TextStateMasks found{Words(vocabulary().num_words()), {}, {}};
   std::vector<int32_t> conditional;
   const auto fits = [&](int32_t least) { return least != kNoEnd && (key.level == kAll || least <= key.level); };
-  for (const SubsetEdge& edge : tables_.subsets.of(key.subset)) {
+  for (const SubsetEdge& edge : tables_.subsets.of(key.text_state)) {
     const auto own = members(edge.number);
     if (fits(edge.least_at_boundary)) {
       for (int32_t token : own) support::set_bit(found.always, static_cast<uint32_t>(token));
@@ -116,7 +116,7 @@ CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) con
     if (fits(edge.least_joined) && edge.at_boundary != edge.joined)
       conditional.insert(conditional.end(), own.begin(), own.end());
   }
-  if (tables_.subsets.final[key.subset] && fits(0)) {
+  if (tables_.subsets.final[key.text_state] && fits(0)) {
     std::ranges::transform(found.always, vocabulary().eos_words(), found.always.begin(), std::bit_or());
   }
   if (conditional.size() <= kFew) {
@@ -128,7 +128,7 @@ CanonicalAutomaton::SubsetMasks CanonicalAutomaton::made(const MaskKey& key) con
   return found;
 }
 
-void CanonicalAutomaton::write(const SubsetMasks& masks, int32_t last, std::span<uint32_t> out) const {
+void CanonicalAutomaton::write(const TextStateMasks& masks, int32_t last, std::span<uint32_t> out) const {
   const Pairs& pairs = *tables_.pairs;
   const auto blocked = pairs.after(last);
   if (masks.conditional.empty()) {
@@ -148,7 +148,7 @@ void CanonicalAutomaton::write(const SubsetMasks& masks, int32_t last, std::span
 }
 
 bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out) const {
-  const auto masks = masks_.try_find(key_of(subset_of(state), remaining));
+  const auto masks = masks_.try_find(key_of(text_state_of(state), remaining));
   if (masks) write(*masks, token_of(state), out);
   return masks != nullptr;
 }
@@ -156,9 +156,9 @@ bool CanonicalAutomaton::fill_known(int64_t state, int64_t remaining, std::span<
 void CanonicalAutomaton::fill(const State& state, int64_t remaining, std::span<uint32_t> out) {
   const auto* number = std::get_if<int64_t>(&state);
   if (!number || !has_state(*number)) throw std::invalid_argument("a state is none of its automaton's");
-  const MaskKey key = key_of(subset_of(*number), remaining);
+  const MaskKey key = key_of(text_state_of(*number), remaining);
   auto masks = masks_.find(key);
-  if (!masks) masks = masks_.insert(key, std::make_shared<const SubsetMasks>(made(key)));
+  if (!masks) masks = masks_.insert(key, std::make_shared<const TextStateMasks>(made(key)));
   write(*masks, token_of(*number), out);
 }
 

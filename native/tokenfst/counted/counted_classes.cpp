@@ -32,7 +32,7 @@ Vector<CountedEdge> with_end(const automata::CountedTables& automaton, std::span
 }
 
 // Return the states with the register values from which tokens lead to an end.
-Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, int32_t num_locations,
+Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, int32_t num_control_states,
                                           int32_t max_register, Budget& budget) {
   Vector<GuardedEdge> inside(budget);
   Vector<automata::StateValues> ends(budget);
@@ -43,19 +43,19 @@ Vector<automata::StateValues> live_values(std::span<const CountedEdge> edges, in
       inside.push_back(edge);
     }
   }
-  const auto pieces = pieces_by_distance(num_locations, max_register, inside, ends, kNumbered, budget);
+  const auto pieces = pieces_by_distance(num_control_states, max_register, inside, ends, kNumbered, budget);
   if (!pieces) throw support::LimitExceeded(support::Limit::kMemory, static_cast<double>(budget.max_bytes()));
   return joined(*pieces, budget);
 }
 
 // Return the parts of edges that lead to values from which tokens lead to an end.
-Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_locations, int32_t max_register,
+Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_control_states, int32_t max_register,
                                Budget& budget) {
-  const auto live = live_values(edges, num_locations, max_register, budget);
+  const auto live = live_values(edges, num_control_states, max_register, budget);
   Vector<GuardedEdge> all(budget);
   all.reserve(edges.size());
   for (const CountedEdge& each : edges) all.push_back(each.edge);
-  const auto parts = live_parts(num_locations, all, live, kNumbered, budget);
+  const auto parts = live_parts(num_control_states, all, live, kNumbered, budget);
   if (!parts) throw support::LimitExceeded(support::Limit::kMemory, static_cast<double>(budget.max_bytes()));
   Vector<CountedEdge> found(budget);
   found.reserve(parts->size());
@@ -66,18 +66,18 @@ Vector<CountedEdge> live_edges(std::span<const CountedEdge> edges, int32_t num_l
   return found;
 }
 
-// Edges by location, in their given order within a location.
-GuardedTransitions by_location(std::span<const CountedEdge> edges, int32_t num_locations, int32_t num_classes,
-                               int32_t max_register, Budget& budget) {
-  const auto locations =
-      support::grouped(num_locations, edges.size(), [&](size_t e) { return edges[e].edge.source; }, budget);
+// Return edges by control state, in their given order within each.
+GuardedTransitions by_control_state(std::span<const CountedEdge> edges, int32_t num_control_states, int32_t num_classes,
+                                    int32_t max_register, Budget& budget) {
+  const auto rows =
+      support::grouped(num_control_states, edges.size(), [&](size_t e) { return edges[e].edge.source; }, budget);
   // Each edge begins and ends at a cut.
-  const size_t num_offsets = static_cast<size_t>(num_locations) + 1, num_cuts = num_offsets + 2 * edges.size();
+  const size_t num_offsets = static_cast<size_t>(num_control_states) + 1, num_cuts = num_offsets + 2 * edges.size();
   budget.charge(sizeof(GuardedTransitions::Edge) * edges.size() + 2 * sizeof(int64_t) * num_offsets + 4 * num_cuts);
   GuardedTransitions found{
-      num_locations, num_classes, max_register, {locations.offsets.begin(), locations.offsets.end()}, {}, {}, {}};
+      num_control_states, num_classes, max_register, {rows.offsets.begin(), rows.offsets.end()}, {}, {}, {}};
   found.edges.reserve(edges.size());
-  for (int32_t e : locations.order) {
+  for (int32_t e : rows.order) {
     const auto& [number, edge] = edges[e];
     found.edges.push_back({number, edge.low, edge.high, edge.target, edge.action});
   }
@@ -98,10 +98,10 @@ CountedClasses counted_classes(const automata::CountedTables& automaton, const V
 
 GuardedTransitions guarded_transitions(const automata::CountedTables& automaton, const CountedClasses& classes,
                                        bool spells_all, Budget& budget) {
-  const int32_t num_locations = automaton.num_states() + 1, most = automaton.max_register;
+  const int32_t num_control_states = automaton.num_states() + 1, most = automaton.max_register;
   Vector<CountedEdge> edges = with_end(automaton, classes.edges, budget);
-  if (!spells_all) edges = live_edges(edges, num_locations, most, budget);
-  return by_location(edges, num_locations, classes.num_classes, most, budget);
+  if (!spells_all) edges = live_edges(edges, num_control_states, most, budget);
+  return by_control_state(edges, num_control_states, classes.num_classes, most, budget);
 }
 
 bool spells_all(const automata::CountedTables& automaton, std::span<const bool> is_token_byte) {

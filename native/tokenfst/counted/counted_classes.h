@@ -2,7 +2,7 @@
 //
 // They are the classes of the walk of `tokenfst/walk.h` with partial functions on states and a register
 // (`register_functions.h`); the effect of a class is a set of guarded edges. The automaton over tokens has the states
-// of the byte automaton as its locations, and one more after the end (`tokenfst/transitions.h`).
+// of the byte automaton as its control states, and one more after the end (`tokenfst/transitions.h`).
 //
 // A byte automaton leads to an end from every register value that can occur. If every byte that it reads is a token, so
 // does the automaton over tokens. Otherwise edges are restricted to the values from which tokens lead to an end, which

@@ -16,7 +16,7 @@ constexpr int64_t kShareOfStacks = 8, kShareOfStates = 6, kLeastShare = 16;
 constexpr double kFull = 0.75;
 // The number of a state given out: the machine's state in the low bits, the cell of its stack above them.
 constexpr int kStateBits = 28;
-constexpr int64_t kMostStates = int64_t{1} << kStateBits, kMostCells = int64_t{1} << (62 - kStateBits);
+constexpr int64_t kMaxStates = int64_t{1} << kStateBits, kMaxCells = int64_t{1} << (62 - kStateBits);
 
 LazyAutomaton::Parts made(const LazyAutomaton::MakeParts& make_parts, Budget& budget, Budget& work) {
   budget.watch(&work);
@@ -103,7 +103,7 @@ size_t LazyAutomaton::num_bytes() const {
 LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
   if (moved_ && moved_->state == state && moved_->at) return {*current_, *moved_->at};
   const int64_t cell = state >> kStateBits;
-  const auto own = static_cast<int32_t>(state & (kMostStates - 1));
+  const auto own = static_cast<int32_t>(state & (kMaxStates - 1));
   const bool is_fixed = has_fixed_states_ && cell == Stacks::kEmpty && own < machine().num_states();
   if (state >= 0 && (state == start() || is_fixed)) {
     make_room(true);
@@ -123,10 +123,10 @@ LazyAutomaton::Located LazyAutomaton::located(int64_t state) {
 }
 
 int64_t LazyAutomaton::number(const NumberedConfiguration& at) const {
-  support::require_at_most(at.state, kMostStates - 1);
+  support::require_at_most(at.state, kMaxStates - 1);
   const bool is_shared = at.top == Stacks::kEmpty && (has_fixed_states_ || at.state == start());
   const int64_t cell = is_shared ? Stacks::kEmpty : current_->first + at.top;
-  support::require_at_most(cell, kMostCells - 1);
+  support::require_at_most(cell, kMaxCells - 1);
   return cell << kStateBits | at.state;
 }
 

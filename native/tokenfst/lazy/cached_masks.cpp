@@ -8,10 +8,10 @@ namespace {
 
 // Up to this many flips take no longer than copying words.
 constexpr size_t kFewFlips = 64;
-// A mask gets words of its own when it is written for the `kOften`-th time, and at most `kMostHot` masks have them.
+// A mask gets words of its own when it is written for the `kOften`-th time, and at most `kMaxHot` masks have them.
 // With 128,000 tokens they take 16 KiB each, more than everything else that most automata keep.
 constexpr int32_t kOften = 2;
-constexpr size_t kMostHot = 1 << 9;
+constexpr size_t kMaxHot = 1 << 9;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ bool CachedMask::allows(int32_t token) const {
 void MaskWriter::write(const CachedMask& mask, std::span<uint32_t> out) {
   if (!mask.words.empty()) return copy_mask(mask.words, out);
   mask.write(out);
-  if (mask.flips.size() <= kFewFlips || num_hot_ >= kMostHot || ++mask.num_written < kOften) return;
+  if (mask.flips.size() <= kFewFlips || num_hot_ >= kMaxHot || ++mask.num_written < kOften) return;
   mask.words.assign(out.begin(), out.begin() + static_cast<ptrdiff_t>(words_per_mask_));
   ++num_hot_;
 }

@@ -19,8 +19,8 @@ namespace {
 
 // At least this many ASCII bytes that lead to one state make a text.
 constexpr int32_t kTextBytes = 10;
-// A search for a cover visits at most `kMostStates` states, and beyond length `kLongCover` at most `kMostForLong`.
-constexpr size_t kMostStates = 1 << 11, kMostForLong = 1 << 7;
+// A search for a cover visits at most `kMaxStates` states, and beyond length `kLongCover` at most `kMaxForLong`.
+constexpr size_t kMaxStates = 1 << 11, kMaxForLong = 1 << 7;
 constexpr int32_t kLongCover = 16;
 
 bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
@@ -29,9 +29,9 @@ bool overlap(const support::ByteSet& bytes, const CharacterSet& set) {
 }
 
 // Loops on at least `kManyLooping` ASCII bytes are widened by bytes that lead to other states, of which there may be
-// `kMostOthers`.
+// `kMaxOthers`.
 constexpr int32_t kManyLooping = 32;
-constexpr size_t kMostOthers = 32;
+constexpr size_t kMaxOthers = 32;
 constexpr support::ByteSet kAscii{{~0u, ~0u, ~0u, ~0u}};
 
 int32_t count(const support::ByteSet& bytes) {
@@ -158,7 +158,7 @@ Loops Characters::widened(int32_t state, Loops loops) {
     const int32_t target = machine_.row(state)[column];
     if (target < 0 || !overlap(machine_.bytes(column).all, kDot)) continue;
     if (std::ranges::find(inside, target) == inside.end()) inside.push_back(target);
-    if (inside.size() > kMostOthers) return loops;
+    if (inside.size() > kMaxOthers) return loops;
     read |= machine_.bytes(column).all & kAscii;
   }
   // Leave out a state from which most of these bytes lead outside; if there is none, leave out the bytes that lead
@@ -432,16 +432,16 @@ Cover Characters::cover(int32_t state) {
   frontier_.clear();
   meet(state);
   Cover found;
-  for (size_t first = 0; found.length < kMostCover; ++found.length) {
+  for (size_t first = 0; found.length < kMaxCover; ++found.length) {
     const size_t last = frontier_.size();
     budget_.spend(static_cast<int64_t>(last - first));
     for (; first < last; ++first) {
       const CharacterTargets own = find_targets(frontier_[first]);
       found.leaving |= own.leaving;
-      if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMostStates : kMostForLong)) return found;
+      if (!own.is_free || frontier_.size() > (found.length < kLongCover ? kMaxStates : kMaxForLong)) return found;
       for (int32_t at = own.begin; at < own.end; ++at) meet(reached_[at]);
     }
-    if (frontier_.size() == last) found.length = kMostCover - 1;
+    if (frontier_.size() == last) found.length = kMaxCover - 1;
   }
   return found;
 }

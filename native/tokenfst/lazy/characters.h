@@ -113,7 +113,7 @@ class Characters {
   int32_t loop_after(int32_t state);
   // The text of a text-like state that leads to itself.
   LoopingText looping_text(int32_t state);
-  // The cover of a state, of up to `kMostCover` characters.
+  // The cover of a state, of up to `kMaxCover` characters.
   Cover cover(int32_t state);
   // The bytes that lead anywhere from a state, without the ASCII bytes of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
@@ -134,7 +134,7 @@ class Characters {
   }
 
   // The greatest length of a cover.
-  static constexpr int32_t kMostCover = 32;
+  static constexpr int32_t kMaxCover = 32;
 
   // The state that the text of `state` leads to, perhaps `state` itself, if it loops on all characters of `set`;
   // otherwise kDead.

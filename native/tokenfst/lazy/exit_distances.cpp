@@ -9,7 +9,7 @@ namespace {
 using automata::kNone;
 
 // With more rows than this for states with flags, no further open guarded arcs are followed.
-constexpr size_t kMostMade = 1 << 12;
+constexpr size_t kMaxMade = 1 << 12;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void ExitDistances::find_possible_exits() {
       uint64_t found = possible_exits_[state];
       const auto add = [&](int32_t target) { found |= possible_exits_[target]; };
       if (const int32_t exit = nfa_.exit_of(state); exit != kNone) found |= exit_bit(nfa_.exit_in_rule(exit));
-      inside_.each_way(state, [&](int32_t, int32_t target) { add(target); });
+      inside_.each_successor(state, [&](int32_t, int32_t target) { add(target); });
       for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) add(arc.target);
       if (const int32_t call = nfa_.call_of(state); call != kNone) {
         for (int32_t exit = 0; exit < nfa_.num_exits(nfa_.rule_of(call)); ++exit) {
@@ -84,7 +84,7 @@ Vector<int32_t> ExitDistances::last_states_first() {
       }
       is_seen[at] = true;
       waiting.back() = -1 - at;
-      inside_.each_way(at, [&](int32_t, int32_t target) { visit(target); });
+      inside_.each_successor(at, [&](int32_t, int32_t target) { visit(target); });
       const int32_t call = nfa_.call_of(at);
       if (call == kNone) continue;
       visit(nfa_.starts_[nfa_.rule_of(call)]);
@@ -200,7 +200,7 @@ void ExitDistances::find_made(int32_t state) {
       continue;
     } else {
       fill_made(row);
-      if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMostMade) {
+      if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMaxMade) {
         followed_[row].is_done = true;
         waiting.pop_back();
         continue;
@@ -259,7 +259,7 @@ int32_t ExitDistances::num_open_arcs(int32_t state) {
 template <class Visit>
 void ExitDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   const auto [own, flags] = nfa_.apart(state);
-  each_way(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
+  each_successor(own, flags, num_arcs, [&](int32_t, int32_t target) { visit(target); });
   const int32_t call = nfa_.call_of(state);
   if (call == kNone) return;
   const int32_t rule = nfa_.rule_of(call);
@@ -269,11 +269,11 @@ void ExitDistances::each_next(int32_t state, int32_t num_arcs, Visit visit) {
   }
 }
 
-// Call a function with each state that follows an outer state with some flags, by the plain ways and the first
+// Call a function with each state that follows an outer state with some flags, by the plain arcs and the first
 // `num_arcs` open guarded arcs, and with how much is read before it.
 template <class Visit>
-void ExitDistances::each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
-  inside_.each_way(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
+void ExitDistances::each_successor(int32_t state, int32_t flags, int32_t num_arcs, Visit visit) {
+  inside_.each_successor(state, [&](int32_t more, int32_t target) { visit(more, nfa_.with_flags(target, flags)); });
   for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
     if (num_arcs == 0) return;
     if (!nfa_.is_open(arc, flags)) continue;
@@ -303,8 +303,8 @@ bool ExitDistances::lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t
     own = 0;
   }
   const int32_t detour = nfa_.detour_of(state);
-  each_way(state, flags, num_arcs,
-           [&](int32_t more, int32_t target) { changed = lower(row, detour + more, target) || changed; });
+  each_successor(state, flags, num_arcs,
+                 [&](int32_t more, int32_t target) { changed = lower(row, detour + more, target) || changed; });
   return lower_by_call(row, nfa_.with_flags(state, flags)) || changed;
 }
 

@@ -68,7 +68,7 @@ class ExitDistances {
   template <class Visit>
   void each_next(int32_t state, int32_t num_arcs, Visit visit);
   template <class Visit>
-  void each_way(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
+  void each_successor(int32_t state, int32_t flags, int32_t num_arcs, Visit visit);
   // Lower the entries of a row to those of `target` plus `more`; return whether any has changed.
   bool lower(std::span<int32_t> row, int32_t more, int32_t target);
   bool lower_by_arcs(std::span<int32_t> row, int32_t state, int32_t flags, int32_t num_arcs);

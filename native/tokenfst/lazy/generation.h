@@ -8,7 +8,7 @@
 // behind can still be read; those of the generation before are dropped (`LazyAutomaton::make_room`).
 //
 // Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
-// microsecond); dropping everything at once, as RE2 does (its callers hold no states; here texts under way would
+// microsecond); dropping everything at once, as RE2 does (its callers hold no states; here unfinished texts would
 // break).
 #pragma once
 

@@ -10,7 +10,7 @@ namespace {
 using automata::kNone;
 
 // At most this many layers are written: if they do not grow evenly by then, further layers are treated as too far.
-constexpr size_t kMostLayers = 1 << 10;
+constexpr size_t kMaxLayers = 1 << 10;
 
 // The difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path exists.
 int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
@@ -103,7 +103,7 @@ void InsideDistances::find_layers() {
       fill_layer(counter, own.bytes[count], count ? own.bytes[count - 1] : std::span<const int32_t>());
       const int32_t more = count ? growth(own.bytes[count], own.bytes[count - 1]) : kNone;
       own.growth = std::max(more, 0);
-      if (more != kNone || count + 1 == kMostLayers) break;
+      if (more != kNone || count + 1 == kMaxLayers) break;
     }
   }
 }

@@ -7,7 +7,7 @@
 //     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
 //     layers_         for each counter, the number of bytes from each state of its fragment to the end, by the number
-//                     of units counted on the way
+//                     of units counted so far
 //
 // Rejected: counting tokens that reach beyond a literal text (they depend on what follows it).
 #pragma once
@@ -43,7 +43,7 @@ class InsideDistances {
   // Call a function with how much is read from an outer state to each that follows it, and with that state, except
   // after a call or a guarded arc.
   template <class Visit>
-  void each_way(int32_t state, Visit visit) const;
+  void each_successor(int32_t state, Visit visit) const;
   // How much is left at most inside a literal text, a fragment or a counter.
   int32_t most_in_chain(size_t chain) const;
   int32_t most_in_fragment(int32_t fragment) const;
@@ -70,7 +70,7 @@ class InsideDistances {
 };
 
 template <class Visit>
-void InsideDistances::each_way(int32_t state, Visit visit) const {
+void InsideDistances::each_successor(int32_t state, Visit visit) const {
   for (int32_t at = nfa_.epsilon_offsets_[state]; at < nfa_.epsilon_offsets_[state + 1]; ++at) {
     const int32_t target = nfa_.epsilon_[at];
     if (target >= 0) {

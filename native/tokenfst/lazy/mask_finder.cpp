@@ -10,7 +10,7 @@ namespace tokenfst {
 namespace {
 
 // A mask with more flips than this gets words of its own.
-constexpr size_t kMostFlips = 1 << 12;
+constexpr size_t kMaxFlips = 1 << 12;
 // If fewer tokens than this begin with bytes that only one of two states reads, they are found by a walk; otherwise
 // they are cleared at once.
 constexpr int32_t kManyLost = 1 << 10;
@@ -71,7 +71,7 @@ MaskPointer MaskFinder::walked(const NumberedConfiguration& at) {
 // Return the mask that has been collected, relative to `base`. At least `depth` symbols of the stack were looked at.
 MaskPointer MaskFinder::mask(std::shared_ptr<const Words> base, const NumberedConfiguration& at, int32_t depth) {
   const auto ends = vocabulary_.eos_ids();
-  if (tokens_.size() > kMostFlips) {
+  if (tokens_.size() > kMaxFlips) {
     Words words = base ? *base : Words(vocabulary_.num_words());
     for (int32_t token : tokens_) support::flip_bit(words, token);
     base = std::make_shared<const Words>(std::move(words));

@@ -8,7 +8,7 @@ namespace tokenfst {
 namespace {
 
 // A reach takes 4 KiB to 1 MiB, and words take 16 KiB, with a vocabulary of 128,000 tokens.
-constexpr size_t kMostReaches = 1 << 9, kMostWords = 1 << 10;
+constexpr size_t kMaxReaches = 1 << 9, kMaxWords = 1 << 10;
 
 void assign_bit(std::span<uint32_t> words, int32_t token, bool value) {
   const auto bit = static_cast<uint32_t>(token);
@@ -63,7 +63,7 @@ std::pair<MasksWithin::Kept*, int32_t> MasksWithin::kept_reach(const NumberedCon
     found.first.push_back({own.token, is_allowed ? distances_.distance(own.target.state, own.target.top) : kRefused});
   }
   found.add(-cost);
-  if (reaches_.size() >= kMostReaches || num_words_ >= kMostWords) clear();
+  if (reaches_.size() >= kMaxReaches || num_words_ >= kMaxWords) clear();
   const size_t num_levels = found.levels.size();
   Kept made{mask, std::move(found), std::vector<Words>(num_levels)};
   return {&reaches_.emplace(key, std::move(made)).first->second, cost};

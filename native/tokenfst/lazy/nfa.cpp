@@ -15,7 +15,7 @@ using automata::VisiblyPushdownLayout;
 namespace {
 
 // The most states without those of blocks, which need numbers as well.
-constexpr int64_t kMostStates = 1 << 30;
+constexpr int64_t kMaxStates = 1 << 30;
 
 template <class T>
 Vector<T> copied(const std::vector<T>& values, Budget& budget) {
@@ -134,7 +134,7 @@ std::vector<uint8_t> LazyNfa::fragments_with_text() const {
 void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
   int64_t num_states = layout.num_states + 2 * static_cast<int64_t>(layout.text.size());
   for (const automata::Copy& copy : layout.copies) num_states += layout.fragment_states[copy.fragment];
-  support::require_at_most(num_states, kMostStates);
+  support::require_at_most(num_states, kMaxStates);
   int32_t number = layout.num_states;
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
     chains_.push_back({number, layout.text_offsets[chain], layout.chains[chain].target});

@@ -12,7 +12,7 @@ using automata::kNone;
 namespace {
 
 // A row is copied from another one if the two may differ in at most this many classes.
-constexpr int64_t kMostDiffering = 8;
+constexpr int64_t kMaxDiffering = 8;
 // With at least `kManyArcs` arcs, those over a class are looked for `kAtOnce` at a time, as many as a word has bytes.
 constexpr size_t kManyArcs = 64, kAtOnce = sizeof(uint64_t);
 
@@ -44,7 +44,7 @@ void SubsetMachine::expand(int32_t set) {
   if (known != kNone) nfa_.arcs_of(known, arcs_);
   budget_.spend(16 + 8 * static_cast<int64_t>(arcs_.size()));
   const std::span<int32_t> row = table_.open();
-  if (known != kNone && width <= kMostDiffering && num_others < arcs_.size() - num_others) {
+  if (known != kNone && width <= kMaxDiffering && num_others < arcs_.size() - num_others) {
     fill_from(single_[known], num_others, row);
   } else if (arcs_.size() >= kManyArcs) {
     fill_from_many(row);

@@ -16,13 +16,13 @@ namespace {
 // Nodes with fewer tokens below them are not prepared: walking over them takes no longer.
 constexpr int32_t kFewBelow = 64;
 // More rests than this save nothing.
-constexpr size_t kMostRests = 1 << 12;
+constexpr size_t kMaxRests = 1 << 12;
 // Clearing the bit of one token takes as long as clearing bits in this many words.
 constexpr size_t kWordsPerToken = 4;
 // The most sets that are kept, and the bytes of their masks after which no more are made: 32 KiB for each set with
 // 128,000 tokens.
-constexpr int kMostTexts = 1 << 10;
-constexpr size_t kMostBytes = 1 << 25;
+constexpr int kMaxTexts = 1 << 10;
+constexpr size_t kMaxBytes = 1 << 25;
 
 template <class Made, class Make>
 const auto& once(Made& made, Make make) {
@@ -162,7 +162,7 @@ const Text::RestTable* Text::rests(const ByteSet& bytes) const {
 bool Text::has_many_rests(const ByteSet& bytes) const {
   size_t count = 0;
   bytes.for_each([&](uint8_t first) { count += static_cast<size_t>(least_[first].load(std::memory_order_relaxed)); });
-  return count > kMostRests;
+  return count > kMaxRests;
 }
 
 // Return a table of the known rests and of those that begin with the missing bytes; null as soon as the latter are too
@@ -179,11 +179,11 @@ std::unique_ptr<const Text::RestTable> Text::with_rests(const RestTable& known, 
     ++count;
   };
   const Words candidates = characters_.leaving_by(missing, set_);
-  for (size_t word = 0; word < candidates.size() && count <= kMostRests; ++word) {
+  for (size_t word = 0; word < candidates.size() && count <= kMaxRests; ++word) {
     const uint32_t own[] = {candidates[word] & leaving_[word]};
     support::for_each_bit(own, [&](uint32_t bit) { look_at(static_cast<int32_t>(32 * word + bit)); });
   }
-  if (count > kMostRests) {
+  if (count > kMaxRests) {
     missing.for_each([&](uint8_t first) {
       const auto least = static_cast<int32_t>(found[first].size());
       if (least > least_[first].load(std::memory_order_relaxed)) least_[first].store(least, std::memory_order_relaxed);
@@ -324,13 +324,13 @@ TextLibrary::~TextLibrary() {
 }
 
 TextLibrary::Entry* TextLibrary::entry(const CharacterSet& set) {
-  static_assert(2 * kMostTexts <= std::tuple_size_v<decltype(entries_)>);
+  static_assert(2 * kMaxTexts <= std::tuple_size_v<decltype(entries_)>);
   std::unique_ptr<Entry> added;
   for (size_t at = support::Hash()(set) >> 32;; ++at) {
     std::atomic<Entry*>& place = entries_[at % entries_.size()];
     Entry* known = place.load(std::memory_order_acquire);
     if (!known && !added) {
-      if (num_entries_.fetch_add(1) >= kMostTexts) return --num_entries_, nullptr;
+      if (num_entries_.fetch_add(1) >= kMaxTexts) return --num_entries_, nullptr;
       added.reset(new Entry{set});
     }
     if (!known && place.compare_exchange_strong(known, added.get(), std::memory_order_acq_rel)) return added.release();
@@ -347,7 +347,7 @@ const Text* TextLibrary::find(const CharacterSet& set) {
   Entry* const own = entry(set);
   if (!own) return nullptr;
   if (const Text* known = own->text.load(std::memory_order_acquire)) return known;
-  if (num_bytes_.load() > kMostBytes) return nullptr;
+  if (num_bytes_.load() > kMaxBytes) return nullptr;
   TokensBySet tokens = characters_.split_by(set);
   const size_t num_bytes = sizeof(uint32_t) * (tokens.over.size() + tokens.leaving.size());
   auto made = std::make_unique<const Text>(set, *vocabulary_, characters_, std::move(tokens));

@@ -41,7 +41,7 @@ int32_t UpperBounds::of_state(int32_t state) const {
 void UpperBounds::find_states(int32_t rule) {
   const int32_t begin = nfa_.starts_[rule], end = end_of(rule);
   if (has_flags(rule)) {
-    bound_ways(rule);
+    bound_paths(rule);
     const int32_t more = sum_of_flags(rule);
     for (int32_t state = begin; state < end; ++state) of_outer_[state] = sum(of_outer_[state], more);
   } else {
@@ -55,11 +55,12 @@ bool UpperBounds::has_flags(int32_t rule) const {
   return !nfa_.guarded_.empty() && nfa_.guarded_offsets_[nfa_.starts_[rule]] != nfa_.guarded_offsets_[end_of(rule)];
 }
 
-// List the ways between the outer states of a rule on which no flag is set.
-Vector<Way> UpperBounds::ways_of(int32_t rule) {
-  Vector<Way> found(budget_);
+// List the edges between the outer states of a rule that set no flag.
+Vector<WeightedEdge> UpperBounds::edges_of(int32_t rule) {
+  Vector<WeightedEdge> found(budget_);
   for (int32_t state = nfa_.starts_[rule]; state < end_of(rule); ++state) {
-    inside_.each_way(state, [&](int32_t distance, int32_t target) { found.push_back({state, target, distance}); });
+    inside_.each_successor(state,
+                           [&](int32_t distance, int32_t target) { found.push_back({state, target, distance}); });
     for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) {
       if (arc.sets == kNone) found.push_back({state, arc.target, 0});
     }
@@ -76,17 +77,17 @@ Vector<Way> UpperBounds::ways_of(int32_t rule) {
   return found;
 }
 
-// Bound the ways from each state of a rule with flags to its exits and to arcs that set a flag.
-void UpperBounds::bound_ways(int32_t rule) {
+// Bound the paths from each state of a rule with flags to its exits and to arcs that set a flag.
+void UpperBounds::bound_paths(int32_t rule) {
   const int32_t begin = nfa_.starts_[rule];
-  Vector<Way> ways = ways_of(rule);
-  for (Way& way : ways) way = {way.source - begin, way.target - begin, way.distance};
-  Vector<int32_t> longest(end_of(rule) - begin, kNoWay, budget_);
+  Vector<WeightedEdge> edges = edges_of(rule);
+  for (WeightedEdge& edge : edges) edge = {edge.source - begin, edge.target - begin, edge.distance};
+  Vector<int32_t> longest(end_of(rule) - begin, kNoPath, budget_);
   for (int32_t state = begin; state < end_of(rule); ++state) {
     const auto sets = [](const automata::GuardedArc& arc) { return arc.sets != kNone; };
     if (nfa_.exit_of(state) != kNone || std::ranges::any_of(nfa_.guarded_arcs(state), sets)) longest[state - begin] = 0;
   }
-  find_longest_ways(ways, longest, budget_);
+  find_longest_paths(edges, longest, budget_);
   for (int32_t state = begin; state < end_of(rule); ++state) of_outer_[state] = std::max(longest[state - begin], 0);
 }
 
@@ -106,7 +107,7 @@ void UpperBounds::find_insides() {
   for (const LazyNfa::Counter& counter : nfa_.counters_) raise(counter.target, inside_.most_in_counter(counter));
 }
 
-// Sum up, for each flag of a rule, the longest way from an arc that sets it.
+// Sum up, for each flag of a rule, the longest path from an arc that sets it.
 int32_t UpperBounds::sum_of_flags(int32_t rule) {
   if (nfa_.num_exits(rule) > 1) return kFar;
   Vector<int32_t> longest(budget_);
@@ -154,19 +155,19 @@ bool UpperBounds::calls_early(int32_t rule) {
   const auto calls = [&](int32_t state) { return nfa_.call_of(state) != kNone; };
   const auto states = std::views::iota(begin, end);
   if (std::ranges::none_of(states, calls)) return false;
-  Vector<Way> ways = ways_of(rule);
+  Vector<WeightedEdge> edges = edges_of(rule);
   for (int32_t state = begin; state < end; ++state) {
-    for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) ways.push_back({state, arc.target, 0});
+    for (const automata::GuardedArc& arc : nfa_.guarded_arcs(state)) edges.push_back({state, arc.target, 0});
   }
   Vector<uint8_t> is_early(end - begin, false, budget_);
   is_early[0] = true;
   for (bool changed = true; changed;) {
     changed = false;
-    for (const auto& [source, target, distance] : ways) {
+    for (const auto& [source, target, distance] : edges) {
       if (distance > 0 || !is_early[source - begin] || is_early[target - begin]) continue;
       is_early[target - begin] = changed = true;
     }
-    budget_.spend(static_cast<int64_t>(ways.size()));
+    budget_.spend(static_cast<int64_t>(edges.size()));
   }
   return std::ranges::any_of(states, [&](int32_t state) { return is_early[state - begin] && calls(state); });
 }

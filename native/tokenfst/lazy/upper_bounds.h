@@ -7,10 +7,10 @@
 //     beyond_     how far a token leads at most from the exits of a rule, if it begins there: to some state of the
 //                 rule, or into rules that are called one inside the other while the token has bytes left
 //
-// All ways are those that distances count (`lazy/exit_distances.h`). In a rule with flags, such a way meets no state
-// twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest way to an arc
+// All paths are those that distances count (`lazy/exit_distances.h`). In a rule with flags, such a path meets no state
+// twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest path to an arc
 // that sets a flag or to an exit and, for each flag, the longest one from such an arc to the next or to an exit
-// (`lazy/longest_ways.h`).
+// (`lazy/longest_paths.h`).
 //
 // There is no bound for grammars with detours, or for rules with flags and several exits, because the search for
 // distances may reach only some of those exits.
@@ -19,7 +19,7 @@
 #pragma once
 
 #include "tokenfst/lazy/exit_distances.h"
-#include "tokenfst/lazy/longest_ways.h"
+#include "tokenfst/lazy/longest_paths.h"
 #include "tokenfst/lazy/nfa.h"
 
 namespace tokenfst {
@@ -47,8 +47,8 @@ class UpperBounds {
   int32_t end_of(int32_t rule) const { return rule + 1 < num_rules() ? nfa_.starts_[rule + 1] : nfa_.num_outer(); }
   bool has_flags(int32_t rule) const;
   void find_states(int32_t rule);
-  Vector<Way> ways_of(int32_t rule);
-  void bound_ways(int32_t rule);
+  Vector<WeightedEdge> edges_of(int32_t rule);
+  void bound_paths(int32_t rule);
   int32_t sum_of_flags(int32_t rule);
   void find_insides();
   Vector<Nested> nested_calls();

@@ -26,9 +26,9 @@ using namespace nanobind::literals;
 using SharedTrees = std::shared_ptr<const Trees>;
 using SharedTables = std::shared_ptr<const PushdownTables>;
 
-constexpr int32_t kMostRoom = 1 << 30;
+constexpr int32_t kMaxRoom = 1 << 30;
 // Tables may have this many symbols that no token pushes or pops. All symbols take memory.
-constexpr int64_t kMostUnused = 1 << 16;
+constexpr int64_t kMaxUnused = 1 << 16;
 
 // Effects.
 
@@ -106,8 +106,8 @@ SharedTables tables_of(const TokenEffects& effects, int32_t start, int32_t max_c
   require(headroom.size() == static_cast<size_t>(trees.num_states) &&
               symbol_headroom.size() == static_cast<size_t>(trees.num_symbols),
           "each state and each symbol has its headroom");
-  require_within(headroom, -kMostRoom, kMostRoom, "headroom");
-  require_within(symbol_headroom, -kMostRoom, kMostRoom, "headroom");
+  require_within(headroom, -kMaxRoom, kMaxRoom, "headroom");
+  require_within(symbol_headroom, -kMaxRoom, kMaxRoom, "headroom");
   const ContextOptions options{effects.num_classes, start, max_configurations, headroom, symbol_headroom};
   return unlocked([&] {
     const auto ends = end_effects(effects, budget);
@@ -136,7 +136,7 @@ void require_shapes(const PushdownTables& tables) {
     require_within(move.push, 0, static_cast<int64_t>(num_pushes), "push");
     require_within(move.target, 0, tables.num_states, "state");
     require(0 <= move.pops && move.pops <= tables.max_pops, "a move pops more symbols than nodes are deep");
-    require(0 <= move.room && move.room < kMostRoom, "a move needs no such room");
+    require(0 <= move.room && move.room < kMaxRoom, "a move needs no such room");
   }
 }
 
@@ -191,7 +191,7 @@ SharedTables make_tables(int32_t num_states, int32_t num_symbols, int32_t num_cl
               move_pops.size() == move_room.size(),
           "a move has pops, a push, a target and room");
   require(child_symbol.size() == child_node.size(), "a child has a symbol and a node");
-  require(num_symbols <= static_cast<int64_t>(child_symbol.size() + push_symbols.size()) + kMostUnused,
+  require(num_symbols <= static_cast<int64_t>(child_symbol.size() + push_symbols.size()) + kMaxUnused,
           "there are more symbols than tokens push and pop");
   require(row_offsets.size() == child_offsets.size(), "there are children and edges for each node");
   require(!child_offsets.empty() && !outcome_offsets.empty() && !push_offsets.empty(), "offsets begin with 0");
@@ -242,7 +242,7 @@ auto trim(const TokenEffects& effects, const PushdownTables& tables, Values<int3
   return std::make_tuple(names[static_cast<int>(found.result)], std::move(left));
 }
 
-auto ways_over(const PushdownTables& tables, Budget& budget) {
+auto all_pop_distances(const PushdownTables& tables, Budget& budget) {
   std::vector<int32_t> across, nodes, offsets{0};
   unlocked([&] {
     const PopDistances pop_distances(tables, budget, true);
@@ -342,7 +342,7 @@ void bind_pushdown_tables(nb::module_& m) {
         return unlocked([&] { return clashing_class(tables, budget); });
       },
       "tables"_a, "budget"_a, "Return a class that has two moves in one configuration, or None.");
-  m.def("pop_distances", &ways_over, "tables"_a, "budget"_a,
+  m.def("pop_distances", &all_pop_distances, "tables"_a, "budget"_a,
         "Return the least numbers of tokens from each node until a symbol has been popped, `[N, columns]`, the last "
         "column being for the end; the node that each column leads to; and where the columns of each symbol begin.");
 }

@@ -39,7 +39,7 @@ class StackContexts {
   int32_t distance(int32_t context, int32_t state) const { return vectors_[context][pop_distances_.kinds().of(state)]; }
   size_t num_bytes() const;
   // Return how many tokens follow a push onto a stack of a context, beyond those counted for it; kFar if there is no
-  // way to the end.
+  // path to the end.
   int32_t rest(int32_t context, int32_t push);
 
   static constexpr Context kNoEnd{0, kFar};
@@ -63,7 +63,7 @@ struct ContextDistances {
   int32_t num_contexts;
   std::vector<int32_t> next;     // [H, S], the context of a stack with one more symbol
   std::vector<int32_t> cost;     // [H, S], how many tokens are counted for that symbol
-  std::vector<int32_t> rest;     // [H, R], after each kind of move; kFar if there is no way to the end
+  std::vector<int32_t> rest;     // [H, R], after each kind of move; kFar if there is no path to the end
   std::vector<int32_t> rest_of;  // [M], the column of each move: many have the same rest on all stacks
   int32_t first;                 // the number of tokens from the start
 };

@@ -37,7 +37,7 @@ class PopDistances {
   const Kinds& kinds() const { return kinds_; }
   const PopColumns& columns() const { return columns_; }
   const Pushes& pushes() const { return pushes_; }
-  // Return the fewest tokens from nodes of a kind over a symbol, kFar if there is no way; and to the end.
+  // Return the fewest tokens from nodes of a kind over a symbol, kFar if there is no path; and to the end.
   int32_t across(int32_t kind, int32_t symbol, const PopColumns::Popped& popped) const {
     return kinds_.child(kind, symbol) == popped.kind ? 0 : lowest(popped.column, push_set_of_[kind]);
   }

@@ -10,7 +10,7 @@ namespace tokenfst {
 
 namespace {
 
-// How many landings ahead a way is fetched.
+// How many landings ahead the crossed columns of a push are fetched.
 constexpr size_t kAhead = 8;
 
 }  // namespace
@@ -45,8 +45,8 @@ Saturation::Saturation(const Kinds& kinds, int32_t end, const PopColumns& column
       has_ended_(pushes.size(), false, budget),
       known_(sets.size(), support::words_for(columns.size()), 0, budget),
       new_known_(sets.size(), support::words_for(columns.size()), 0, budget),
-      way_(pushes.size(), support::words_for(columns.size()), 0, budget),
-      new_way_(pushes.size(), support::words_for(columns.size()), 0, budget),
+      crossed_(pushes.size(), support::words_for(columns.size()), 0, budget),
+      new_crossed_(pushes.size(), support::words_for(columns.size()), 0, budget),
       changed_pushes_(budget),
       changed_sets_(budget),
       ending_(budget),
@@ -168,7 +168,7 @@ void Saturation::meet(int32_t distance) {
     own.last_met = own.last_met == kDead ? first_fresh_[set_of(own)] : fresh_[own.last_met].next;
     const ColumnSpan columns = columns_at(own.last_met);
     for (size_t at = own.begin; at < own.end; ++at) {
-      if (at + kAhead < own.end) prefetch_way(landed_[at + kAhead].push, columns);
+      if (at + kAhead < own.end) prefetch_crossed(landed_[at + kAhead].push, columns);
       go_on(landed_[at].push, columns);
     }
     const int32_t next = own.next;
@@ -176,14 +176,14 @@ void Saturation::meet(int32_t distance) {
     group = next;
   }
   for (size_t at = begin; at < landed_.size(); ++at) {
-    if (at + kAhead < landed_.size()) prefetch_way(landed_[at + kAhead].push, zeros_of(landed_[at + kAhead].kind));
+    if (at + kAhead < landed_.size()) prefetch_crossed(landed_[at + kAhead].push, zeros_of(landed_[at + kAhead].kind));
     const auto [push, kind] = landed_[at];
     go_on(push, zeros_of(kind));
   }
 }
 
-void Saturation::prefetch_way(int32_t push, ColumnSpan columns) const {
-  if (!columns.empty()) support::prefetch(&way_[push][columns[0].word]);
+void Saturation::prefetch_crossed(int32_t push, ColumnSpan columns) const {
+  if (!columns.empty()) support::prefetch(&crossed_[push][columns[0].word]);
 }
 
 void Saturation::go_on(int32_t push, ColumnSpan columns) {
@@ -192,12 +192,12 @@ void Saturation::go_on(int32_t push, ColumnSpan columns) {
   for (int32_t longer : longer_[push]) steps += land(longer, columns);
   if (columns[0].word == 0 && columns[0].bits >> PopColumns::kEndColumn & 1) end(push);
   if (is_left_behind_[push]) {
-    const auto way = way_[push];
+    const auto crossed = crossed_[push];
     bool any = false;
     for (const auto& [word, bits] : columns) {
       // Mostly no column is fresh, and then there is nothing to write.
-      const uint32_t fresh = bits & ~way[word];
-      if (fresh) new_way_[push][word] |= fresh, any = true;
+      const uint32_t fresh = bits & ~crossed[word];
+      if (fresh) new_crossed_[push][word] |= fresh, any = true;
     }
     if (any) change(push);
   }
@@ -217,7 +217,7 @@ void Saturation::end(int32_t push) {
     ending_.pop_back();
     if (std::exchange(has_ended_[last], true)) continue;
     if (is_left_behind_[last]) {
-      new_way_[last][0] |= uint32_t{1} << PopColumns::kEndColumn;
+      new_crossed_[last][0] |= uint32_t{1} << PopColumns::kEndColumn;
       change(last);
     }
     for (int32_t longer : longer_[last]) ending_.push_back(longer);
@@ -281,18 +281,18 @@ void Saturation::add_fresh(int32_t distance) {
   changed_sets_.clear();
 }
 
-// Find the new columns of a way.
+// Find the new columns that a push has crossed.
 void Saturation::find_changed_words(int32_t push) {
   is_changed_[push] = false;
   changed_words_.clear();
-  const auto way = way_[push], found = new_way_[push];
-  for (size_t word = 0; word < way.size(); ++word) {
+  const auto crossed = crossed_[push], found = new_crossed_[push];
+  for (size_t word = 0; word < crossed.size(); ++word) {
     if (!found[word]) continue;
-    const uint32_t fresh = std::exchange(found[word], 0) & ~way[word];
-    way[word] |= fresh;
+    const uint32_t fresh = std::exchange(found[word], 0) & ~crossed[word];
+    crossed[word] |= fresh;
     if (fresh) changed_words_.push_back({static_cast<int32_t>(word), fresh});
   }
-  budget_.spend(static_cast<int64_t>(way.size()) / 4 + 1);
+  budget_.spend(static_cast<int64_t>(crossed.size()) / 4 + 1);
 }
 
 // Make the new columns of a push set fresh, and let groups meet them.

@@ -2,13 +2,14 @@
 //
 // Every edge costs one token and nothing else costs any, so distances of d tokens follow from shorter ones:
 //
-//     fresh[d]     push sets, and the columns that are d tokens away from their kinds, as bits
-//     landed[d]    pushes, and the kinds where they land after d tokens
-//     way[push]    the columns crossed from where a push lands, as bits
+//     fresh[d]         push sets, and the columns that are d tokens away from their kinds, as bits
+//     landed[d]        pushes, and the kinds where they land after d tokens
+//     crossed[push]    the columns crossed from where a push lands, as bits
 //
-//     landed[c] (push, kind) and fresh[d - c] (push set of kind)    after d tokens: columns of way[push], and landings
-//                                                                   of the pushes with one more symbol under it
-//     new columns of way[push] after d tokens                       fresh[d + 1] in all push sets with the push
+//     landed[c] (push, kind) and fresh[d - c] (push set of kind)    after d tokens: columns of crossed[push], and
+//                                                                   landings of the pushes with one more symbol under
+//                                                                   it
+//     new columns of crossed[push] after d tokens                   fresh[d + 1] in all push sets with the push
 //
 // The columns that are fresh after no token are the children of the kind itself. The end of the sequence is a column
 // of every part of a push, since it needs no symbol below.
@@ -93,8 +94,8 @@ class Saturation {
   int64_t land(int32_t push, ColumnSpan columns);
   // Combine landings and fresh columns that are `distance` tokens together.
   void meet(int32_t distance);
-  // Begin to fetch the way of a push, before columns are added to it: ways are far apart in memory.
-  void prefetch_way(int32_t push, ColumnSpan columns) const;
+  // Begin to fetch the crossed columns of a push before others are added: those of different pushes are far apart.
+  void prefetch_crossed(int32_t push, ColumnSpan columns) const;
   void go_on(int32_t push, ColumnSpan columns);
   void change(int32_t push);
   void end(int32_t push);
@@ -102,7 +103,7 @@ class Saturation {
   void group_landed(int32_t distance);
   // Let a group wait for the fresh columns after those that it has met last.
   void wait(int32_t group);
-  // Make the new columns of ways fresh after one more token.
+  // Make newly crossed columns fresh after one more token.
   void add_fresh(int32_t distance);
   void find_changed_words(int32_t push);
   void add_set(int32_t set, int32_t distance);
@@ -134,8 +135,8 @@ class Saturation {
   Vector<int64_t> landed_offsets_;  // [pushes]
   Vector<uint32_t> has_landed_;     // of each push, the columns of its last symbol that it has crossed, word by word
   Vector<uint8_t> has_ended_;
-  Bits known_, new_known_;  // [push sets], the columns that have been fresh
-  Bits way_, new_way_;      // [pushes]
+  Bits known_, new_known_;      // [push sets], the columns that have been fresh
+  Bits crossed_, new_crossed_;  // [pushes]
   Vector<int32_t> changed_pushes_, changed_sets_, ending_;
   Vector<uint8_t> is_changed_, is_set_changed_;
   Vector<ColumnWord> changed_words_;  // of one push

@@ -25,29 +25,29 @@ size_t PushdownTables::num_bytes() const {
 namespace {
 
 // Return the number of edges into each node from its parents, for all nodes that can be reached from a root.
-std::vector<int32_t> ways_into(const PushdownTables& tables) {
-  std::vector<int32_t> ways(tables.num_nodes(), 0), reached;
+std::vector<int32_t> num_edges_into(const PushdownTables& tables) {
+  std::vector<int32_t> found(tables.num_nodes(), 0), reached;
   std::vector<uint8_t> is_reached(tables.num_nodes(), false);
   for (int32_t state = 0; state < tables.num_states; ++state) reached.push_back(state), is_reached[state] = true;
   for (size_t at = 0; at < reached.size(); ++at) {
     for (const auto& [symbol, child] : tables.children_of(reached[at])) {
-      ++ways[child];
+      ++found[child];
       if (!is_reached[child]) reached.push_back(child), is_reached[child] = true;
     }
   }
-  return ways;
+  return found;
 }
 
 }  // namespace
 
 Depths depths_of(const PushdownTables& tables) {
-  std::vector<int32_t> ways = ways_into(tables);
+  std::vector<int32_t> edges_left = num_edges_into(tables);
   Depths found{{}, std::vector<int32_t>(tables.num_nodes(), kDead), std::vector<int32_t>(tables.num_nodes(), kDead)};
   int64_t left = 0;
-  for (int32_t node = 0; node < tables.num_nodes(); ++node) left += ways[node];
+  for (int32_t node = 0; node < tables.num_nodes(); ++node) left += edges_left[node];
   for (int32_t state = 0; state < tables.num_states; ++state) {
     found.least[state] = found.most[state] = 0;
-    if (ways[state] == 0) found.order.push_back(state);
+    if (edges_left[state] == 0) found.order.push_back(state);
   }
   for (size_t at = 0; at < found.order.size(); ++at) {
     const int32_t node = found.order[at];
@@ -56,7 +56,7 @@ Depths depths_of(const PushdownTables& tables) {
       least = least == kDead ? found.least[node] + 1 : std::min(least, found.least[node] + 1);
       most = std::max(most, found.most[node] + 1);
       --left;
-      if (--ways[child] == 0) found.order.push_back(child);
+      if (--edges_left[child] == 0) found.order.push_back(child);
     }
   }
   if (left) found.order.clear();
