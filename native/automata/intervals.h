@@ -18,7 +18,7 @@ struct Intervals {
   int32_t num_symbols() const { return of.back() + 1; }
 };
 
-// The interval of each byte, in the coarsest partition that splits no range of bytes.
+// Return the interval of each byte, in the coarsest partition that splits no range of bytes.
 template <class Ranges>
 void cut_bytes(const Ranges& ranges, std::span<int32_t> interval_of) {
   bool cuts[257] = {};

@@ -134,7 +134,7 @@ auto array_of(const Range& values) {
   return array(std::vector<T>(std::ranges::begin(values), std::ranges::end(values)));
 }
 
-// Flags as an array of bool.
+// Return flags as an array of bool.
 template <std::ranges::input_range Range>
 nb::ndarray<nb::numpy, bool> flags(const Range& values) {
   const size_t size = std::ranges::size(values);
@@ -145,7 +145,7 @@ nb::ndarray<nb::numpy, bool> flags(const Range& values) {
   return nb::ndarray<nb::numpy, bool>(kept, {size}, owner);
 }
 
-// Records of int32 as rows `[n, sizeof(S) / 4]`.
+// Return records of int32 as rows `[n, sizeof(S) / 4]`.
 template <std::ranges::contiguous_range Range>
 nb::ndarray<nb::numpy, int32_t> records(const Range& values) {
   using S = std::ranges::range_value_t<Range>;
@@ -245,7 +245,7 @@ class Buffer {
   Py_buffer buffer_{};
 };
 
-// The name of a type in numpy, for signatures.
+// Return the name of a type in numpy, for signatures.
 template <class T>
 constexpr auto type_name() {
   using nb::detail::const_name;

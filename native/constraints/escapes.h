@@ -28,7 +28,7 @@ constexpr Escape kShortEscapes[] = {{0x22, 0x22}, {0x2F, 0x2F}, {0x5C, 0x5C}, {0
 
 class Escapes {
  public:
-  // Nodes are numbered from `first_node` up. `usual`: only usual spellings.
+  // Nodes are numbered from `first_node` up. If `usual`, only usual spellings are made.
   Escapes(int32_t first_node, bool usual, Budget& budget)
       : first_node_(first_node),
         is_usual_(usual),

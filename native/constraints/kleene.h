@@ -26,9 +26,9 @@ struct Known {
 
 class KleeneFormula {
  public:
-  // Each returns the number of a new step.
+  // Each function returns the number of a new step.
   int32_t constant(bool value) { return add({Kind::kConstant, value, 0}); }
-  // The place at a cut is one of `places`, a set as bits.
+  // Add the statement that the place at a cut is one of `places`, a set as bits.
   int32_t place(int32_t cut, int32_t places) { return add({Kind::kPlace, cut, places}); }
   int32_t integer() { return add({Kind::kInteger, 0, 0}); }
   int32_t plain() { return add({Kind::kPlain, 0, 0}); }
@@ -38,7 +38,7 @@ class KleeneFormula {
   int32_t some(std::span<const int32_t> parts) { return join(Kind::kSome, parts); }
 
   int32_t num_steps() const { return static_cast<int32_t>(steps_.size()); }
-  // How many cuts and steps of multiples the formula asks about.
+  // Return how many cuts and steps of multiples the formula asks about.
   int32_t num_cuts() const { return num_cuts_; }
   int32_t num_multiples() const { return num_multiples_; }
   // Return the truth of a formula with at least one step.

@@ -37,7 +37,7 @@ struct Strings {
 
 // Return the spellings of a non-empty list of strings, insofar as the automaton of all spellings accepts them.
 automata::ByteTables spellings_of(const Strings& strings, const automata::ByteTables& every, support::Budget& budget);
-// Everything that the automaton of all spellings accepts except the spellings of a non-empty list of strings.
+// Return everything that the automaton of all spellings accepts except the spellings of a non-empty list of strings.
 automata::ByteTables spellings_besides(const Strings& strings, const automata::ByteTables& every,
                                        support::Budget& budget);
 

@@ -65,7 +65,7 @@ struct RowComb {
 };
 struct Entry {  // of a comb
   int32_t row, outcome;
-  // Whether a row has the entry: its family shares those of the rows before it.
+  // Return whether a row has the entry: its family shares those of the rows before it.
   bool is_of(int64_t number, const RowComb& comb) const { return comb.first <= row && row <= number; }
 };
 struct Move {

@@ -14,7 +14,7 @@
 
 namespace decoding {
 
-// A 16-bit float as a float, and the nearest one of a float; ties go to the even one.
+// Return a 16-bit float as a float, and the nearest one of a float; ties go to the even one.
 inline float from_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 inline uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);

@@ -17,7 +17,7 @@ namespace tokenfst {
 // More than any distance; the sum of three still fits in an int32.
 constexpr int32_t kFar = 1 << 29;
 
-// The sum of two distances, if it is not far.
+// Return the sum of two distances, or kFar if that is less.
 inline int32_t sum(int32_t one, int32_t other) { return std::min(one + other, kFar); }
 
 // A context: the number of a vector, and a constant to be added to it.

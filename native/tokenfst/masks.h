@@ -23,7 +23,7 @@ void copy_mask(std::span<const uint32_t> mask, std::span<uint32_t> out);
 
 class ClassMasks {
  public:
-  // Runs cover all ranks in order. The masks take some 8 bytes for each class and each run.
+  // Runs must cover all ranks in order. The masks take about 8 bytes for each class and each run.
   ClassMasks(const Vocabulary& vocabulary, std::span<const ClassRun> runs, int32_t num_classes);
 
   // Return the mask of the tokens of some classes; kNever is skipped, and kEnd is the class of the end tokens.

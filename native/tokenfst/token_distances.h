@@ -22,7 +22,7 @@ class TokenDistances {
   int32_t operator[](int64_t state) const { return runs_.key.empty() ? least_[state] : of_value(state); }
   // Return the distances of all `num_states` states, written out.
   std::vector<int32_t> by_state(int64_t num_states) const;
-  // The distances of an automaton with a register, by control state; empty without one.
+  // Return the distances of an automaton with a register, by control state; empty without one.
   const automata::DistanceSteps& runs() const { return runs_; }
 
  private:

@@ -42,7 +42,8 @@ class Trie {
   const TrieNode& operator[](int32_t node) const { return nodes_[node]; }
   const TrieNode& root() const { return nodes_[0]; }
   std::span<const TrieNode> nodes() const { return nodes_; }
-  // The byte of each node, in one place: most siblings' bytes lead nowhere, so that the nodes need not be fetched.
+  // Return the byte of each node, in one place: most siblings' bytes lead nowhere, so that the nodes need not be
+  // fetched.
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Return one past the last of a node's own ranks. Their number is kept in the node, since looking at its first child
   // took a fifth of a walk that visits most nodes.
@@ -50,7 +51,7 @@ class Trie {
     if (node.num_own < TrieNode::kManyOwn) return node.first_rank + node.num_own;
     return node.children ? nodes_[node.children].first_rank : node.end_rank;
   }
-  // The number of bytes of the longest token below a node after its prefix, at most 255.
+  // Return the number of bytes of the longest token below a node after its prefix, at most 255.
   int32_t deepest(const TrieNode& node) const { return deepest_[&node - nodes_.data()]; }
   // Return the child of a node with a byte, 0 for none.
   int32_t child(const TrieNode& node, uint8_t byte) const;

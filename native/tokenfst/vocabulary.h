@@ -36,7 +36,7 @@ class Vocabulary {
   std::span<const int32_t> rank_of_token() const { return rank_of_token_; }  // [V], R for end tokens
   const Trie& whole() const { return whole_; }
   const Trie& partial() const { return partial_; }
-  // Mask of every token that has a rank, and of every end token.
+  // Return the mask of every token that has a rank, and of every end token.
   std::span<const uint32_t> all_words() const { return all_words_; }
   std::span<const uint32_t> eos_words() const { return eos_words_; }
 

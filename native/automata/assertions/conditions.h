@@ -43,11 +43,11 @@ class Conditions {
   int32_t either(int32_t one, int32_t other);
   int32_t both(int32_t one, int32_t other);
   int32_t negation(int32_t condition);
-  // The condition with a condition in place of each obligation, `replace(bit)`.
+  // Return the condition with a condition in place of each obligation, `replace(bit)`.
   template <class Replace>
   int32_t replaced(int32_t condition, const Replace& replace);
 
-  // Whether a condition holds where the text ends: nothing can be read there.
+  // Return whether a condition holds where the text ends: nothing can be read there.
   bool holds_at_end(int32_t condition) const;
 
  private:

@@ -35,7 +35,7 @@ class FlagConditions {
   explicit FlagConditions(std::span<const Decision> decisions);
 
   std::span<const Decision> decisions() const { return decisions_; }
-  // Whether a number is that of a condition.
+  // Return whether a number is that of a condition.
   bool has(int32_t condition) const { return 0 <= condition && condition < num_conditions(); }
   int32_t num_conditions() const { return 2 + static_cast<int32_t>(decisions_.size()); }
   const Decision& decision(int32_t condition) const { return decisions_[condition - 2]; }
@@ -45,9 +45,9 @@ class FlagConditions {
   int32_t not_all_of(std::span<const int32_t> flags);
   int32_t both(int32_t one, int32_t other) { return choice(one, other, kFalse); }
   int32_t either(int32_t one, int32_t other) { return choice(one, kTrue, other); }
-  // `then` where a condition holds, and `otherwise` where it does not.
+  // Return `then` where a condition holds, and `otherwise` where it does not.
   int32_t choice(int32_t condition, int32_t then, int32_t otherwise);
-  // What remains of a condition, for the other flags, once one flag is known to be set or not.
+  // Return what remains of a condition, for the other flags, once one flag is known to be set or not.
   int32_t known(int32_t condition, int32_t flag, bool is_set);
 
   // Return the fewest flags with which a condition holds, descending; it is not kFalse.

@@ -2,7 +2,8 @@
 //
 // A text must not enter a rule on a path that leads only to exits after which the caller cannot continue. Which exits
 // those are depends on the call, so there is a copy of a rule for each set of exits that some call wants, with the
-// states that lead to one of them. `exits.h` does the same for rules that have been determinized.
+// states that lead to one of them. `automata/visibly_pushdown/exits.h` does the same for rules that have been
+// determinized.
 #pragma once
 
 #include <optional>

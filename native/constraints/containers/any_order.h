@@ -42,9 +42,9 @@ class Derivatives {
  public:
   virtual ~Derivatives() = default;
   virtual Described described(int32_t vector) = 0;
-  // The values that a member with a listed name may have, if the names in `remaining` may come after it.
+  // Return the outcomes of a member with a listed name, if the names in `remaining` may come after it.
   virtual std::vector<VectorOutcome> outcomes(int32_t vector, int32_t name, const NameSet& remaining) = 0;
-  // The exit in which an object ends here, kNone if it must continue.
+  // Return the exit in which an object ends here, kNone if it must continue.
   virtual int32_t exit(int32_t vector, const NameSet& remaining) = 0;
 };
 
@@ -58,8 +58,8 @@ class KnownDerivatives {
   KnownDerivatives& operator=(const KnownDerivatives&) = delete;
 
   const Described& described(int32_t vector, Derivatives& source) { return *known(vector, source).described; }
-  // The number of the case of a set of names to come, for a vector. Sets are one case if the same parts say something
-  // of them.
+  // Return the number of the case of a set of names to come, for a vector. Sets are one case if the same parts say
+  // something of them.
   int32_t case_of(int32_t vector, const NameSet& remaining, Derivatives& source);
   const std::vector<VectorOutcome>& outcomes(int32_t vector, int32_t name, int32_t number, const NameSet& remaining,
                                              Derivatives& source);
@@ -81,7 +81,7 @@ class KnownDerivatives {
 
 class AnyOrder {
  public:
-  // `returning`: the names that may come again once it no longer matters whether they have come.
+  // `returning` has the names that may come again once it no longer matters whether they have come.
   AnyOrder(int32_t start, int32_t num_names, NameSet returning, Derivatives& source);
 
   // Make states until all are made, or until there are more outcomes than `most` or it is clear that there will be;

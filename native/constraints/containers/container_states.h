@@ -38,14 +38,15 @@ class ContainerStates {
   }
   std::span<const int32_t> skips(int32_t state) const { return row(skips_, first_skip_, state); }
   int32_t exit(int32_t state) const { return exits_[state]; }
-  // By state: whether an end can be reached from it if no text is a value in `empty`, and every other value has a text.
+  // Return, by state, whether an end can be reached from it if no text is a value in `empty` and every other value has
+  // a text.
   std::vector<bool> lead_to_end(const std::set<int32_t>& empty) const;
 
   // Add to the state under construction: an outcome of the move that `finish_move` completes, or a state whose moves
   // may be made as well.
   void add_outcome(Outcome outcome) { outcomes_.push_back(outcome); }
   void add_skip(int32_t target) { skips_.push_back(target); }
-  // A move without outcomes is left out.
+  // Finish a move to the outcomes added. A move without outcomes is left out.
   void finish_move(int32_t name) {
     if (first_outcome_.back() == num_outcomes()) return;
     names_.push_back(name);

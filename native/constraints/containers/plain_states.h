@@ -28,7 +28,7 @@ class PlainStates {
   std::span<const Move> moves(int32_t state) const { return row(moves_, first_move_, state); }
   std::span<const int32_t> skips(int32_t state) const { return row(skips_, first_skip_, state); }
   bool is_end(int32_t state) const { return is_end_[state]; }
-  // The only exit, -1 where there is no end.
+  // Return the only exit, -1 where there is no end.
   int32_t exit(int32_t state) const { return is_end_[state] ? 0 : -1; }
 
   // Add to the state under construction, which `finish` completes.

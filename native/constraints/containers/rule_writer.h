@@ -82,7 +82,7 @@ class RuleWriter {
     return nb::make_tuple(num_states_, arcs_, epsilon_, calls_, ends_);
   }
 
-  // The number of states of the rule that stand for a state of the container.
+  // Return the number of states of the rule that stand for a state of the container.
   int32_t num_used() const { return num_used_; }
 
  protected:
@@ -131,8 +131,8 @@ class RuleWriter {
     return found->second;
   }
 
-  // The state where the value of a member begins, the same for all members whose values are read alike and lead to the
-  // same states.
+  // Return the state where the value of a member begins, the same for all members whose values are read alike and lead
+  // to the same states.
   int32_t before_value(const ReadValue& value) {
     const auto [found, is_new] = values_.try_emplace({value.number, targets_}, num_states_);
     if (is_new) {

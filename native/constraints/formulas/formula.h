@@ -33,7 +33,7 @@ struct Types {
   }
 };
 
-// The types, which live as long as the module. `bind_formulas` makes them.
+// Return the types, which live as long as the module. `bind_formulas` makes them.
 const Types& types();
 
 class Node {

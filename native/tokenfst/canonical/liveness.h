@@ -46,7 +46,8 @@ struct LiveEdges {
   }
 };
 
-// `closing` is the number of tokens to go where the text may end: 1 with an end token, 0 without.
+// Return the edges that lead to an end. `closing` is the number of tokens to go where the text may end: 1 with an end
+// token, 0 without.
 LiveEdges live_edges(const CanonicalEdges& edges, const CanonicalProduct& product, const Pairs& pairs, int32_t closing,
                      Budget& budget);
 

@@ -12,7 +12,7 @@
 // The merge of x and y to w interferes if x is an end of u and y a beginning of v, and both still exist at the clock of
 // w. Clocks are equal only if the same merge happens in two places, of which the left one is first: so inside u a merge
 // at the clock of w comes before it, and inside v after it. (Merges that become possible while the clock stands still
-// compare their ranks; see `derivations.h`.)
+// compare their ranks; see `tokenfst/canonical/derivations.h`.)
 //
 // Left halves form a forest with bytes as roots: y is the parent of all v that it is the left half of. With the
 // children of each token in descending order of clock, and tokens numbered in depth-first order (`position`), the

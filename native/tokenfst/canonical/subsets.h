@@ -1,9 +1,8 @@
 // Turns runs into text states: the subset construction, with two targets for each class.
 //
 // The pieces of a text so far may leave several runs of the product, since it may be open whether a piece has ended;
-// only one tokenization of the text can be completed from any of them. A text state is the set of the remaining
-// runs. A token continues the runs that end a piece before it and, if it may follow the last token, the other runs as
-// well:
+// only one tokenization of the text can be completed from any of them. A text state is the set of the remaining runs. A
+// token continues the runs that end a piece before it and, if it may follow the last token, the other runs as well:
 //
 //     at_boundary    the state after a class if only the runs with a boundary before it continue, or kNone
 //     joined         the state after it if all runs continue, or kNone

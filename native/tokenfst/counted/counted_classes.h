@@ -1,8 +1,8 @@
 // CountedClasses: token classes for a byte automaton with a register, for repetitions with large bounds.
 //
 // They are the classes of the walk of `tokenfst/walk.h` with partial functions on states and a register
-// (`register_functions.h`); the effect of a class is a set of guarded edges. The automaton over tokens has the states
-// of the byte automaton as its control states, and one more after the end (`tokenfst/transitions.h`).
+// (`tokenfst/counted/register_functions.h`); the effect of a class is a set of guarded edges. The automaton over tokens
+// has the states of the byte automaton as its control states, and one more after the end (`tokenfst/transitions.h`).
 //
 // A byte automaton leads to an end from every register value that can occur. If every byte that it reads is a token, so
 // does the automaton over tokens. Otherwise edges are restricted to the values from which tokens lead to an end, which
@@ -36,7 +36,7 @@ struct CountedClasses {
   std::vector<CountedEdge> edges;  // by class, source and register value
 };
 
-// The automaton has at least one state.
+// Return the classes of an automaton with at least one state.
 CountedClasses counted_classes(const automata::CountedTables& automaton, const Vocabulary& vocabulary, Budget& budget);
 
 // Return the transitions of classes and of the end tokens, between the states of `automaton` and one after the end.

@@ -1,10 +1,10 @@
 // LazyAutomaton: an exact automaton over tokens whose masks are computed when they are first asked for.
 //
 //     state    a configuration of a Machine: a state and a stack, both numbers, as one integer. Stacks belong to a
-//              generation (`lazy/generation.h`), and so do the states of a machine that makes them on demand. The
-//              start, and the empty stack of a machine whose states are fixed, are shared by all generations
-//     mask     the tokens that a configuration allows (`lazy/mask_finder.h`). Once there are too many masks, or they
-//              take too much memory, all are forgotten; states stay valid
+//              generation (`tokenfst/lazy/generation.h`), and so do the states of a machine that makes them on demand.
+//              The start, and the empty stack of a machine whose states are fixed, are shared by all generations
+//     mask     the tokens that a configuration allows (`tokenfst/lazy/mask_finder.h`). Once there are too many masks,
+//              or they take too much memory, all are forgotten; states stay valid
 //
 // A caller must hold the automaton (`Hold`), one thread at a time. Do not wait for it while holding Python's lock: try,
 // and release Python's lock to wait. The machine, its stacks and the kept masks are charged to the automaton's own
@@ -31,7 +31,7 @@ namespace tokenfst {
 class ForgottenState : public std::exception {
  public:
   explicit ForgottenState(const Budget& budget) : max_bytes_(budget.max_bytes()) {}
-  // The memory of the automaton.
+  // Return the number of bytes that the automaton may take.
   int64_t max_bytes() const { return max_bytes_; }
   const char* what() const noexcept override { return "a state was forgotten"; }
 
@@ -77,37 +77,37 @@ class LazyAutomaton : public Automaton {
 
   // Set the tokens that write something else at the start of a text. No states may have been given before.
   void set_beginnings(std::vector<Beginning> beginnings);
-  // Whether a state may read a byte; true if the rows of some states are not known yet.
+  // Return whether a state may read a byte; true if the rows of some states are not known yet.
   bool reads(uint8_t byte) const { return machine().reads(byte); }
 
   int32_t num_states() const { return machine().num_states(); }
-  // Whether no text is allowed.
   bool is_empty() const { return start_ == kDead; }
   int64_t start() const { return start_; }
   bool is_final(int64_t state);
-  // The state after one more token, kNotAllowed if it is not allowed.
+  // Return the state after one more token, kNotAllowed if it is not allowed.
   int64_t advance(int64_t state, int64_t token);
-  // The state after more bytes, which tokens need not write; kNotAllowed if the text cannot continue with them.
+  // Return the state after more bytes, which tokens need not write; kNotAllowed if the text cannot continue with them.
   int64_t read(std::span<const uint8_t> text, int64_t state);
-  // The bytes that may come next, and perhaps some others.
+  // Return the bytes that may come next, and perhaps some others.
   support::ByteSet bytes_after(int64_t state);
-  // A number of tokens that suffices from a state to the end of the text, counting the end token if there is one.
+  // Return a number of tokens that suffices from a state to the end of the text, counting the end token if there is
+  // one.
   int32_t min_tokens(int64_t state);
   // Write the mask of a state. Return whether `remaining` is known to exclude none of its tokens.
   bool fill(int64_t state, int64_t remaining, std::span<uint32_t> out);
   // Do the same if the mask is kept, and nothing otherwise; return whether it is kept.
   bool fill_known(int64_t state, int64_t remaining, std::span<uint32_t> out);
-  // The last tokens by which a state was first reached, and the state before them; none for the start, and where they
-  // are not known.
+  // Return the last tokens by which a state was first reached, and the state before them; none for the start, and where
+  // they are unknown.
   std::optional<Histories::Last> last(int64_t state) const {
     const Histories* histories = histories_of(state);
     return histories ? histories->last(state) : std::nullopt;
   }
 
-  // The kept masks of the current generation, in which new texts begin.
+  // Return the kept masks of the current generation, in which new texts begin.
   const ContextMaskCache& masks() const { return current_->generation.masks(); }
   const MaskCounts& mask_counts() const { return current_->generation.mask_counts(); }
-  // The memory of everything, cached masks included.
+  // Return the number of bytes of everything, cached masks included.
   size_t num_bytes() const;
 
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
@@ -118,7 +118,7 @@ class LazyAutomaton : public Automaton {
   // A machine, and what is known of the states that texts have explored.
   struct Explored {
     Explored(LazyAutomaton& automaton, std::unique_ptr<Machine> made);
-    // The memory of states that texts have reached, 0 for a fixed machine.
+    // Return the number of bytes of the states that texts have reached, 0 for a fixed machine.
     int64_t num_made_bytes() const;
 
     const std::unique_ptr<Machine> machine;
@@ -152,9 +152,9 @@ class LazyAutomaton : public Automaton {
     std::optional<NumberedConfiguration> at;
   };
 
-  // The generation and the configuration of a state. Throws std::invalid_argument or ForgottenState.
+  // Return the generation and the configuration of a state. Throw std::invalid_argument or ForgottenState.
   Located located(int64_t state);
-  // The number of a configuration of the current generation.
+  // Return the number of a configuration of the current generation.
   int64_t number(const NumberedConfiguration& at) const;
   int64_t number(const std::optional<NumberedConfiguration>& at) const { return at ? number(*at) : kNotAllowed; }
   // Make room, and return the configuration of a state in the current generation. A text of an older one is moved
@@ -164,7 +164,7 @@ class LazyAutomaton : public Automaton {
   NumberedConfiguration place(MovedText& text);
   const Machine& machine() const { return *current_->explored->machine; }
   std::unique_ptr<Numbered> numbered(int64_t first, std::shared_ptr<Explored> explored, const MaskCounts& counts = {});
-  // Whether the current generation is so large that another should follow, where a text begins or continues.
+  // Return whether the current generation is so large that another should follow, where a text begins or continues.
   bool is_large(bool begins) const;
   bool is_full(bool begins) const;
   double share_used() const;
@@ -176,7 +176,7 @@ class LazyAutomaton : public Automaton {
   // generation before, without that one.
   template <class Work>
   auto within_memory(const Numbered* in, Work work);
-  // Where it is known how a state was reached, null if nowhere.
+  // Return the histories in which that of a state is kept, null if it is not.
   const Histories* histories_of(int64_t state) const;
 
   std::mutex mutex_;

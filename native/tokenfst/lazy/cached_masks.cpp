@@ -8,8 +8,8 @@ namespace {
 
 // Up to this many flips take no longer than copying words.
 constexpr size_t kFewFlips = 64;
-// A mask gets words of its own when it is written for the `kOften`-th time, and at most `kMaxHot` masks have them.
-// With 128,000 tokens they take 16 KiB each, more than everything else that most automata keep.
+// A mask gets words of its own when it is written for the `kOften`-th time, and at most `kMaxHot` masks have them. With
+// 128,000 tokens they take 16 KiB each, more than everything else that most automata keep.
 constexpr int32_t kOften = 2;
 constexpr size_t kMaxHot = 1 << 9;
 

@@ -32,7 +32,7 @@ struct CachedMask {
 
   void write(std::span<uint32_t> out) const;
   bool allows(int32_t token) const;
-  // The memory of the words that were made for this mask alone; and that of the mask with these words.
+  // Return the number of bytes of the words that were made for this mask alone; and of the mask with these words.
   size_t num_word_bytes() const { return owns_base ? sizeof(uint32_t) * base->size() : 0; }
   size_t num_bytes() const { return sizeof(CachedMask) + sizeof(int32_t) * flips.size() + num_word_bytes(); }
 };
@@ -55,7 +55,7 @@ class MaskWriter {
   void write(const CachedMask& mask, std::span<uint32_t> out);
   // Forget the masks, which have been dropped.
   void clear() { num_hot_ = 0; }
-  // The memory of the words that are kept, which no budget counts.
+  // Return the number of bytes of the words that are kept, which no budget counts.
   size_t num_bytes() const { return sizeof(uint32_t) * words_per_mask_ * num_hot_; }
 
  private:
@@ -67,7 +67,7 @@ class ContextMaskCache {
  public:
   explicit ContextMaskCache(Budget& budget) : masks_(budget), contexts_(budget), deeper_(budget) {}
 
-  // The mask of a state; null if it is not kept.
+  // Return the mask of a state; null if it is not kept.
   const MaskPointer& find(int64_t state) const;
   MaskPointer find_context(const NumberedConfiguration& at, const Stacks& stacks) const;
   void keep(int64_t state, MaskPointer mask);
@@ -75,7 +75,7 @@ class ContextMaskCache {
   void clear();
   size_t num_states() const { return masks_.size(); }
   size_t num_contexts() const { return contexts_.size(); }
-  // The memory of the words that were made for single masks, which no budget counts; and that of all masks.
+  // Return the number of bytes of the words that were made for single masks, which no budget counts; and of all masks.
   size_t num_word_bytes() const { return num_word_bytes_; }
   size_t num_bytes() const { return num_bytes_; }
 

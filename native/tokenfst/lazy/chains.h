@@ -19,7 +19,7 @@ struct Link {
   bool loops;  // whether it stands for the states after all greater numbers of characters as well
 };
 
-// Whether a state loops on all characters of a text.
+// Return whether a state loops on all characters of a text.
 inline bool loops_on(WalkContext& context, const Text& text, int32_t state) {
   const TextLike& own = context.characters.text(state);
   return own.target == state && own.set.holds(text.set());

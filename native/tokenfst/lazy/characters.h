@@ -91,35 +91,35 @@ class Characters {
         frontier_(budget),
         num_leading_(budget) {}
 
-  // The loops of a state; null if they have not been found yet.
+  // Return the loops of a state; null if they have not been found yet.
   const StateLoops* known_loops(int32_t state) const {
     if (static_cast<size_t>(state) >= note_of_.size() || note_of_[state] == kNoNote) return nullptr;
     const Note& own = notes_[note_of_[state]];
     return own.has_loops ? &own.loops : nullptr;
   }
   const StateLoops& loops(int32_t state);
-  // Whether the first bytes of characters beyond ASCII have the same effect in two states.
+  // Return whether the first bytes of characters beyond ASCII have the same effect in two states.
   bool alike_beyond_ascii(int32_t one, int32_t other);
   const TextLike& text(int32_t state);
-  // Whether a state reads all tokens below a node because it is free and they are plain text.
+  // Return whether a state reads all tokens below a node because it is free and they are plain text.
   bool frees(int32_t state, const TrieNode& node) {
     const bool is_plain =
         !(node.high_below | (node.ascii_below[0] & ~kQuoted.ascii[0]) | (node.ascii_below[1] & ~kQuoted.ascii[1]) |
           (node.ascii_below[2] & ~kQuoted.ascii[2]) | (node.ascii_below[3] & ~kQuoted.ascii[3]));
     return is_plain && is_free(state);
   }
-  // The looping state that most characters lead to from a text-like state, after one character or two; kDead if there
-  // is none, or if the state loops itself.
+  // Return the looping state that most characters lead to from a text-like state, after one character or two; kDead if
+  // there is none, or if the state loops itself.
   int32_t loop_after(int32_t state);
-  // The text of a text-like state that leads to itself.
+  // Return the text of a text-like state that leads to itself.
   LoopingText looping_text(int32_t state);
-  // The cover of a state, of up to `kMaxCover` characters.
+  // Return the cover of a state, of up to `kMaxCover` characters.
   Cover cover(int32_t state);
-  // The bytes that lead anywhere from a state, without the ASCII bytes of a set.
+  // Return the bytes that lead anywhere from a state, without the ASCII bytes of a set.
   support::ByteSet leaving(int32_t state, const CharacterSet& set);
-  // The bytes that lead anywhere from `other`, and nowhere from `state`.
+  // Return the bytes that lead anywhere from `other`, and nowhere from `state`.
   support::ByteSet lost(int32_t state, int32_t other);
-  // Whether no character of a set leads anywhere from a state.
+  // Return whether no character of a set leads anywhere from a state.
   bool refuses(int32_t state, const CharacterSet& set);
 
   // Forget what is known of states.
@@ -127,7 +127,7 @@ class Characters {
     support::drop(free_, note_of_, notes_, targets_of_, character_targets_, reached_, met_, covered_, num_leading_);
     search_ = cover_search_ = 0;
   }
-  // The memory of what is known of states.
+  // Return the number of bytes of what is known of states.
   size_t num_bytes() const {
     return support::bytes_of(free_, note_of_, notes_, targets_of_, character_targets_, reached_, met_, covered_,
                              num_leading_);
@@ -136,7 +136,7 @@ class Characters {
   // The greatest length of a cover.
   static constexpr int32_t kMaxCover = 32;
 
-  // The state that the text of `state` leads to, perhaps `state` itself, if it loops on all characters of `set`;
+  // Return the state that the text of `state` leads to, perhaps `state` itself, if it loops on all characters of `set`;
   // otherwise kDead.
   int32_t text_loop(int32_t state, const CharacterSet& set);
 
@@ -153,24 +153,24 @@ class Characters {
     support::ByteSet leaving;    // the other bytes that lead anywhere
   };
 
-  // Whether a state is free, found at the first call.
+  // Return whether a state is free, found at the first call.
   bool is_free(int32_t state);
   Note& note(int32_t state);
   Loops find_loops(int32_t state);
-  // Loops with the bytes that lead to other states as well, if all text over these characters can be read; otherwise
-  // the same loops.
+  // Return `loops` with the bytes that lead to other states as well, if all text over these characters can be read;
+  // otherwise unchanged.
   Loops widened(int32_t state, Loops loops);
-  // The ASCII bytes that lead from a state to none of `states`.
+  // Return the ASCII bytes that lead from a state to none of `states`.
   support::ByteSet leading_out(int32_t state, std::span<const int32_t> states);
   int32_t leading_class(int32_t state);
   TextLike find_text(int32_t state);
-  // The kinds of characters beyond ASCII (`support::Kind`) all of which lead from one state to another, by steps that
-  // leave the stack alone; no kinds at all if kOther is not among them.
+  // Return the kinds of characters beyond ASCII (`support::Kind`) all of which lead from one state to another, by steps
+  // that leave the stack alone; no kinds at all if kOther is not among them.
   uint32_t kinds_that_lead_to(int32_t state, int32_t target);
-  // The same for the characters that begin with `lead`, from the state after that byte.
+  // Return the same kinds for the characters that begin with `lead`, from the state after that byte.
   uint32_t kinds_that_lead_on(int32_t state, uint8_t lead, int32_t target);
-  // Whether every rest of a pending character leads from `state` to `target`. A question already asked in this search
-  // counts as true, since a search ends at the first answer that is false.
+  // Return whether every rest of a pending character leads from `state` to `target`. A question already asked in this
+  // search counts as true, since a search ends at the first answer that is false.
   bool rest_leads_to(int32_t state, Pending pending, int32_t target);
   // Return the targets of single characters of kDot from a state, found at the first call.
   CharacterTargets find_targets(int32_t state);
@@ -178,7 +178,7 @@ class Characters {
   // without touching the stack.
   bool add_targets(int32_t state);
   bool add_rest(int32_t state, Pending pending);
-  // The same after the first byte of line separators, without these.
+  // Do the same after the first byte of line separators, except for these.
   bool add_rest_but_separators(int32_t state);
   bool add(int32_t state);
   void begin_search();

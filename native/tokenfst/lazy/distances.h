@@ -2,7 +2,7 @@
 //
 //     DistanceSource   how far states are from the end on a stack of some context (`tokenfst/distance_vectors.h`), and
 //                      the effect of one more symbol on a context. The machine decides which source is used:
-//                      ByteDistances here, NfaDistances in `lazy/nfa_distances.h`
+//                      ByteDistances here, NfaDistances in `tokenfst/lazy/nfa_distances.h`
 //     StackDistances   the context of each cell, and with it the distances of configurations
 //
 // The end token is counted, whether the vocabulary has one or not. A distance is a number of tokens that suffices; the
@@ -29,17 +29,17 @@ class DistanceSource {
  public:
   virtual ~DistanceSource() = default;
 
-  // The context of the empty stack.
+  // Return the context of the empty stack.
   virtual Context bottom() const = 0;
-  // How far the end is from a state on a stack of a context, beyond the cost counted for the stack.
+  // Return the distance from a state on a stack of a context, beyond the cost counted for the stack.
   virtual int32_t distance(int32_t context, int32_t state) = 0;
-  // The context of a stack with one more symbol.
+  // Return the context of a stack with one more symbol.
   virtual Context above(int32_t context, int32_t symbol) = 0;
-  // Whether each text of at most `longest` bytes brings the end nearer by as much from a state as from all that are
-  // alike but for a count (`SubsetMachine::far_state`), and of which this holds.
+  // Return whether each text of at most `longest` bytes brings the end equally nearer from a state and from all others
+  // that differ only in a count (`SubsetMachine::far_state`) and for which this is true.
   virtual bool is_even(int32_t, int32_t) { return false; }
-  // How far the end is at most after a token from a state, if the token pops nothing, beyond the distance counted for
-  // the stack; kFar if it is not known.
+  // Return an upper bound on the distance after a token from a state, if the token pops nothing, beyond the distance
+  // counted for the stack; kFar if none is known.
   virtual int32_t bound_of_state(int32_t) { return kFar; }
   virtual Bound bound_of_symbol(int32_t) { return {kFar, kFar}; }
 };
@@ -70,13 +70,13 @@ class StackDistances {
 
   // Find the contexts of all kept cells.
   void follow() { add(num_followed_, stacks_.num_kept()), num_followed_ = stacks_.num_kept(); }
-  // How far the end is at most after any token from a configuration, kFar if no bound is known.
+  // Return an upper bound on the distance after any token from a configuration; kFar if none is known.
   int32_t bound(int32_t state, int32_t top);
   // Find the contexts of the cells from `first` up to `end`, such as temporary cells that a walk has pushed.
   void add(int32_t first, int32_t end);
   const Context& context(int32_t cell) const { return contexts_[cell]; }
   bool is_even(int32_t state, int32_t longest) { return source_.is_even(state, longest); }
-  // How far the end is from a configuration, kFar if this is not known.
+  // Return the distance from a configuration, kFar if it is not known.
   int32_t distance(int32_t state, int32_t top);
 
  private:

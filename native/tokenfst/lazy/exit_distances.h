@@ -1,6 +1,7 @@
 // How far the states of a LazyNfa are from the exits of their rules, as upper bounds in tokens.
 //
-//     inside_         how far each state inside a part is from the outer state that follows (`lazy/inside_distances.h`)
+//     inside_         how far each state inside a part is from the outer state that follows
+//                     (`tokenfst/lazy/inside_distances.h`)
 //     to_exit_        how far each outer state is from each exit of its rule: the least solution of the sums along
 //                     arcs, and of the paths through a call by each of its exits
 //     made_           the same for outer states with flags, found when it is first asked for. Of the open guarded
@@ -25,9 +26,9 @@ class ExitDistances {
   ExitDistances(SubsetMachine& machine, const Trie& tokens, Budget& budget);
 
   const InsideDistances& inside() const { return inside_; }
-  // The most exits that a rule has, E.
+  // Return the greatest number of exits of a rule, E.
   size_t most_exits() const { return most_exits_; }
-  // The rule that a state is in, unless it is detached.
+  // Return the rule that a state is in, unless it is detached.
   int32_t rule_of(int32_t state) const;
   // How far a state is from each exit of its rule, as far as is known: `more` than in a row, which is valid until the
   // next call.
@@ -36,7 +37,7 @@ class ExitDistances {
     int32_t more;
   };
   ToExit to_exit(int32_t state);
-  // How far the start of a rule is from one of its exits.
+  // Return the distance from the start of a rule to one of its exits.
   int32_t through(int32_t rule, int32_t exit);
 
  private:
@@ -53,12 +54,12 @@ class ExitDistances {
   void find_rules_with_flags();
   void find_possible_exits();
   static uint64_t exit_bit(int32_t exit) { return exit < 64 ? uint64_t{1} << exit : 0; }
-  // The outer state after a state, with its flags, and how much is read before it.
+  // Return the outer state after a state, with its flags, and the distance to it.
   InsideDistances::Rest outer_after(int32_t state);
-  // The row of an outer state.
+  // Return the row of an outer state.
   std::span<const int32_t> row_of(int32_t outer);
-  // Whether the row of an outer state is found when it is first asked for: if its rule has flags, since few sets of
-  // flags occur.
+  // Return whether the row of an outer state is found when it is first asked for: if its rule has flags, since few sets
+  // of flags occur.
   bool is_found_alone(int32_t outer) const;
   void find_made(int32_t state);
   void forget_made();

@@ -30,10 +30,10 @@ class FlagSets {
     const auto word = static_cast<size_t>(flag / 64);
     return word < words.size() && (words[word] >> flag % 64 & 1);
   }
-  // The words of a set, without words of 0 at the end; and the set with such words.
+  // Return the words of a set, without words of 0 at the end; and the set with such words.
   std::span<const uint64_t> operator[](int32_t set) const { return sets_[set]; }
   int32_t number(std::span<const uint64_t> words) { return sets_.intern(words).number; }
-  // The set with one more flag.
+  // Return the set with one more flag.
   int32_t with(int32_t set, int32_t flag) {
     const auto word = static_cast<size_t>(flag / 64);
     const size_t size = std::max(sets_[set].size(), word + 1);

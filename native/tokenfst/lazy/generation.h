@@ -50,16 +50,17 @@ class Generation {
   const Stacks& stacks() const { return stacks_; }
   NumberedConfiguration start() const { return {shared_.machine.start(), Stacks::kEmpty}; }
   bool is_final(const NumberedConfiguration& at);
-  // The configuration after more bytes, or after a token; none if it is not allowed, or if the token writes nothing.
+  // Return the configuration after more bytes, or after a token; none if it is not allowed, or if the token writes
+  // nothing.
   std::optional<NumberedConfiguration> read(std::span<const uint8_t> text, const NumberedConfiguration& from);
   std::optional<NumberedConfiguration> target(const NumberedConfiguration& from, int32_t token);
-  // The configuration with a stack of symbols, from the top down.
+  // Return the configuration with a stack of symbols, from the top down.
   NumberedConfiguration configuration(int32_t state, std::span<const int32_t> symbols);
-  // A number of tokens that suffices to end the text, counting the end token.
+  // Return a number of tokens that suffices to end the text, counting the end token.
   int32_t distance(const NumberedConfiguration& at) { return masks_within().distance(at); }
 
   MaskPointer mask(const NumberedConfiguration& at);
-  // The mask if it is kept, otherwise null; valid until masks are forgotten.
+  // Return the mask if it is kept, otherwise null; valid until masks are forgotten.
   const CachedMask* known_mask(const NumberedConfiguration& at) const { return cache_.find(at.number()).get(); }
   void write(const CachedMask& mask, std::span<uint32_t> out) { writer_.write(mask, out); }
   // Write the tokens after which the text can end within a budget; return whether these are all tokens of the mask.
@@ -71,7 +72,8 @@ class Generation {
 
   const ContextMaskCache& masks() const { return cache_; }
   const MaskCounts& mask_counts() const { return finder_.counts(); }
-  // About the memory of stacks and histories; and the memory of the words of masks, which the budget does not count.
+  // Return about how many bytes stacks and histories take; and the number of bytes of the words of masks, which the
+  // budget does not count.
   size_t num_bytes() const;
   size_t num_word_bytes() const { return cache_.num_word_bytes() + writer_.num_bytes(); }
 

@@ -30,7 +30,7 @@ class Histories {
   Histories(int64_t start, Budget& budget) : start_(start), steps_(budget), texts_(budget) {}
 
   bool has(int64_t state) const { return state == start_ || steps_.contains(state) || texts_.contains(state); }
-  // The last tokens before a state; none for the start, and where they are not known.
+  // Return the last tokens before a state; none for the start, and where they are not known.
   std::optional<Last> last(int64_t state) const {
     if (const auto step = steps_.find(state); step != steps_.end()) {
       return Last{step->second.before, {&step->second.token, 1}};
@@ -47,7 +47,7 @@ class Histories {
     texts_.emplace(state, tokens);
     num_tokens_ += tokens.size();
   }
-  // All tokens that lead to a state that has a history.
+  // Return all tokens that lead to a state that has a history.
   Vector<int32_t> tokens_to(int64_t state) const {
     Vector<int32_t> reversed(*steps_.get_allocator().budget());
     while (const auto before = last(state)) {
@@ -60,7 +60,7 @@ class Histories {
     Budget& budget = *steps_.get_allocator().budget();
     *this = Histories(start_, budget);
   }
-  // About the memory.
+  // Return about how many bytes this takes.
   size_t num_bytes() const {
     return kStepBytes * steps_.size() + kTextBytes * texts_.size() + sizeof(int32_t) * num_tokens_;
   }

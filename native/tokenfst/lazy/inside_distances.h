@@ -32,9 +32,9 @@ class InsideDistances {
 
   int32_t tokens_ahead(int32_t place) const { return tokens_ahead_[place]; }
   int32_t bytes_inside(int32_t state) const { return bytes_inside_[state]; }
-  // The number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
+  // Return the number of bytes from a state of a counter's fragment, after some units, to an end with enough units.
   int32_t bytes_left(const LazyNfa::Counter& counter, int32_t inner, int32_t units) const;
-  // Whether `bytes_left` grows by the same number for each of the units that are missing, if at least `fewest` are.
+  // Return whether `bytes_left` grows by the same number for each missing unit, if at least `fewest` are missing.
   bool grows_evenly(const LazyNfa::Counter& counter, int64_t fewest) const {
     const Layers& own = layers_[&counter - nfa_.counters_.data()];
     return own.growth && fewest >= static_cast<int64_t>(own.bytes.rows());
@@ -44,7 +44,7 @@ class InsideDistances {
   // after a call or a guarded arc.
   template <class Visit>
   void each_successor(int32_t state, Visit visit) const;
-  // How much is left at most inside a literal text, a fragment or a counter.
+  // Return the greatest distance inside a literal text, a fragment or a counter to its end.
   int32_t most_in_chain(size_t chain) const;
   int32_t most_in_fragment(int32_t fragment) const;
   int32_t most_in_counter(const LazyNfa::Counter& counter) const;

@@ -6,8 +6,8 @@
 //     Looked    how deep a walk has looked into the stack that it began with: its result does not depend on symbols
 //               below
 //
-// A FixedMachine has all its states from the beginning; a SubsetMachine (`lazy/subsets.h`) makes them when they are
-// first reached.
+// A FixedMachine has all its states from the beginning; a SubsetMachine (`tokenfst/lazy/subsets.h`) makes them when
+// they are first reached.
 #pragma once
 
 #include <cstdint>
@@ -61,15 +61,15 @@ class Machine {
   const ByteClasses& byte_class() const { return byte_class_; }
   const ClassBytes& bytes(int32_t column) const { return bytes_[column]; }
   int32_t start() const { return start_; }
-  // Whether a byte may lead anywhere from some state; rows that are not known count as if it did.
+  // Return whether a byte may lead anywhere from some state; unknown rows count as if it did.
   bool reads(uint8_t byte) const;
 
-  // The entries of a state, all of them known.
+  // Return the entries of a state, having made them if necessary.
   std::span<const int32_t> row(int32_t state) {
     if (!table_.is_known(state)) expand(state);
     return table_[state];
   }
-  // The number of ASCII bytes that lead to a state and leave the stack alone, in a row of entries.
+  // Return the number of ASCII bytes that lead to a state and leave the stack alone, in a row of entries.
   int32_t num_ascii(std::span<const int32_t> row) const {
     int32_t count = 0;
     for (size_t column = 0; column < row.size(); ++column) count += row[column] >= 0 ? num_ascii_[column] : 0;
@@ -89,15 +89,15 @@ class Machine {
       return row[column[byte]] != others[column[byte]] || row[column[byte]] == kUnknownEntry;
     };
   }
-  // The place that a class of bytes leads to; its `state` is kDead if there is none.
+  // Return the place that a class of bytes leads to; its `state` is kDead if there is none.
   Place step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
     const int32_t does = table_[from.state][column];
     if (does >= kDead) return {does, from.top, from.free};
     return stack_step(from, column, stacks, looked);
   }
-  // Whether the text may end in a configuration.
+  // Return whether the text may end in a configuration.
   bool may_end(const Place& place, Stacks& stacks, Looked& looked);
-  // A state that allows the same tokens of at most `longest` bytes as `state` does, and that many states have in
+  // Return a state that allows the same tokens of at most `longest` bytes as `state` does, and that many states have in
   // common.
   virtual int32_t far_state(int32_t state, int32_t) { return state; }
   // A state that many states have in common, which has the same distances to the end as `state` and allows the same
@@ -106,21 +106,22 @@ class Machine {
     int32_t state, longest;
   };
   virtual Alike alike(int32_t state) { return {state, 0}; }
-  // Whether some states have others that are alike.
+  // Return whether some states are alike but for a count.
   virtual bool counts() const { return false; }
-  // If `state` and `next` differ only in a count, and some characters lead from `state` to `next`: the state that these
-  // characters lead to from `next`. kDead if it is not known.
+  // Return the state that some characters lead to from `next`, if `state` and `next` differ only in a count, and the
+  // same characters lead from `state` to `next`. Return kDead if it is not known.
   virtual int32_t one_further(int32_t, int32_t) { return kDead; }
-  // The first of the states that loop on the same bytes and characters as this one, as far as the machine knows.
+  // Return the first of the states that loop on the same bytes and characters as this one, as far as the machine knows.
   virtual int32_t twin(int32_t state) { return state; }
-  // Whether a state reads every text over the ASCII characters that JSON strings contain unescaped; false if unknown.
+  // Return whether a state reads every text over the ASCII characters that JSON strings contain unescaped; false if
+  // unknown.
   virtual bool is_free(int32_t) { return false; }
-  // Whether all states exist from the beginning.
+  // Return whether all states exist from the beginning.
   virtual bool has_fixed_states() const { return true; }
-  // About the memory of the states that are made on demand.
+  // Return about how many bytes the states that are made on demand take.
   virtual size_t num_made_bytes() const { return 0; }
-  // A machine of the same automaton with only the states of the beginning, which have the same numbers; null if the
-  // states are fixed.
+  // Return a machine of the same automaton with only the states of the beginning, which have the same numbers; null if
+  // the states are fixed.
   virtual std::unique_ptr<Machine> renewed() const { return nullptr; }
   // Forget all states but those of the beginning. If this throws, it must be called again before anything else.
   virtual void restart() {}
@@ -128,13 +129,13 @@ class Machine {
   // understand; return the described state or symbol, which this may make, and pass over its description.
   virtual void describe(int32_t number, Vector<int32_t>& out) const { out.push_back(number); }
   virtual int32_t described(std::span<const int32_t>& description);
-  // Whether the text may end in a state whatever the stack is.
+  // Return whether the text may end in a state whatever the stack is.
   bool always_may_end(int32_t state) const { return ends_[state] > kDead; }
 
  protected:
   // Fill in the row of a state.
   virtual void expand(int32_t state) = 0;
-  // The entry for continuing after a rule has ended in an exit, where `symbol` was pushed for its call.
+  // Return the entry for continuing after a rule has ended in an exit, where `symbol` was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
   // Make the target of a step whose target is a number below kDead.
   virtual int32_t made_target(int32_t) { return kDead; }

@@ -1,10 +1,10 @@
 // MaskFinder: finds the mask of a configuration.
 //
-// For a text-like state it does not walk over all tokens: the mask is the words of a text (`lazy/texts.h`), plus the
-// tokens that a walk over the rests of the others finds; or the mask of another state, plus the differences. Where some
-// bytes may not begin a text, `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A state that
-// counts differs from one whose bounds are far away only in tokens that are long enough to reach a bound. These are
-// few, and many counts share the other state.
+// For a text-like state it does not walk over all tokens: the mask is the words of a text (`tokenfst/lazy/texts.h`),
+// plus the tokens that a walk over the rests of the others finds; or the mask of another state, plus the differences.
+// Where some bytes may not begin a text, `[^/].*`, or lead elsewhere, tokens that begin with these are walked over. A
+// state that counts differs from one whose bounds are far away only in tokens that are long enough to reach a bound.
+// These are few, and many counts share the other state.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class MaskFinder {
         tokens_(budget),
         counts_(counts) {}
 
-  // The mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
+  // Return the mask of a configuration; `mask_of` finds the masks of other configurations with the same stack.
   MaskPointer find(const NumberedConfiguration& at,
                    const std::function<MaskPointer(const NumberedConfiguration&)>& mask_of);
   const MaskCounts& counts() const { return counts_; }

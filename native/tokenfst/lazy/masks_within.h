@@ -40,15 +40,15 @@ class MasksWithin {
   MasksWithin(const MasksWithin&) = delete;
   MasksWithin& operator=(const MasksWithin&) = delete;
 
-  // How far the end is from a configuration, counting the end token.
+  // Return the distance from a configuration, counting the end token.
   int32_t distance(const NumberedConfiguration& at) {
     distances_.follow();
     return distances_.distance(at.state, at.top);
   }
-  // Whether a state shares its reach with others (`DistanceSource::is_even`).
+  // Return whether a state shares its reach with others (`DistanceSource::is_even`).
   bool is_even(int32_t state) { return distances_.is_even(state, vocabulary_.longest()); }
-  // Whether all tokens after which the text can end from a configuration are known to be less than `limit` from the
-  // end.
+  // Return whether all tokens after which the text can end from a configuration are known to be less than `limit` from
+  // the end.
   bool is_ample(const NumberedConfiguration& at, int64_t limit) {
     return distances_.bound(at.state, at.top) < std::min<int64_t>(limit, kFar);
   }
@@ -71,9 +71,9 @@ class MasksWithin {
     std::vector<Words> words{};  // by level, empty if it has not been asked for
   };
 
-  // The context of the part of a stack that the walk of a mask did not look at.
+  // Return the context of the part of a stack that the walk of a mask did not look at.
   Context below(const CachedMask& mask, int32_t top) const;
-  // The reach of a configuration, and the cost that its distances are without. Valid until the next call.
+  // Return the reach of a configuration, and the cost that is to be added to its distances. Valid until the next call.
   std::pair<Kept*, int32_t> kept_reach(const NumberedConfiguration& at, int32_t kept,
                                        std::span<const FirstToken> first);
   Words words_within(const Kept& kept, int32_t limit) const;

@@ -1,4 +1,4 @@
-// Builds a LazyNfa from a layout; `lazy/readings.cpp` reads it.
+// Builds a LazyNfa from a layout; `tokenfst/lazy/readings.cpp` reads it.
 #include "tokenfst/lazy/nfa.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // those of blocks and those with flags:
 //
 //     flagged  a state of a rule with guarded arcs, and the flags that are set; without any, it is the state itself
-//              (`lazy/flagged_states.h`)
+//              (`tokenfst/lazy/flagged_states.h`)
 //     detached a state inside a chain as part of a rule of its own, which ends where the chain does. So all sets of
 //              flags share the states that read the rest of a text, and the state that follows lies on the stack
 //     block    the states of a counter's fragment after a given number of units. It is made when the unit before it
@@ -42,20 +42,20 @@ class LazyNfa {
  public:
   LazyNfa(const automata::VisiblyPushdownLayout& layout, Budget& budget);
 
-  // Whether the language is not empty.
+  // Return whether the language is not empty.
   bool has_text() const { return has_text_; }
-  // Whether sets of states are exact: no caller refuses an exit that its callee may reach.
+  // Return whether sets of states are exact: no caller refuses an exit that its callee may reach.
   bool is_exact() const { return is_exact_; }
 
-  // Which fragments read any text, [P].
+  // Return which fragments read any text, [P].
   std::vector<uint8_t> fragments_with_text() const;
 
   const ByteClasses& byte_class() const { return byte_class_; }
   int32_t num_classes() const { return num_classes_; }
-  // The number of states: without those of blocks and those with flags; and with all that have been made so far.
+  // Return the number of states, without those of blocks and those with flags; and with all that have been made so far.
   int32_t num_fixed_states() const { return first_block_; }
   int32_t num_states() const { return first_block_ + kPage * static_cast<int32_t>(block_of_page_.size()); }
-  // About the memory of the states that have been made.
+  // Return about how many bytes the states that have been made take.
   size_t num_made_bytes() const {
     return support::bytes_of(blocks_, block_of_page_, flagged_pages_) + flagged_.num_bytes() + flag_sets_.num_bytes();
   }
@@ -72,17 +72,17 @@ class LazyNfa {
   void arcs_of(int32_t state, Vector<ClassArc>& arcs);
   // Append the targets of a state's epsilon arcs and of its open guarded arcs; this may make states.
   void epsilon_of(int32_t state, Vector<int32_t>& targets);
-  // Whether a state reads something, calls or ends.
+  // Return whether a state reads something, calls or ends.
   bool is_kept(int32_t state) const;
 
-  // Whether a state lies inside a chain or a copy, reads something, and has no epsilon arcs.
+  // Return whether a state lies inside a chain or a copy, reads something, and has no epsilon arcs.
   bool is_plain(int32_t state) const;
-  // For a state inside a copy of a deterministic fragment without epsilon arcs: the state of the fragment, numbered
-  // across all fragments. Within their copies, states of one number behave alike. Otherwise kNone.
+  // Return, for a state inside a copy of a deterministic fragment without epsilon arcs, the state of the fragment,
+  // numbered across all fragments; otherwise kNone. Within their copies, states of one number behave alike.
   int32_t twin_number(int32_t state);
   int32_t num_fragment_states() const { return first_of_fragment_.back(); }
 
-  // The call of a state, kNone for none; the exit in which a rule ends there, kNone if it does not end.
+  // Return the call of a state, kNone for none; and the exit in which a rule ends there, kNone if it does not end.
   int32_t call_of(int32_t state) const { return outer(call_of_, state); }
   int32_t exit_of(int32_t state) const {
     return is_detached(state) && state == first_block_ - 1 ? kDetachedExit : outer(exit_of_, state);
@@ -90,37 +90,38 @@ class LazyNfa {
   int32_t rule_of_exit(int32_t exit) const { return rule_of_exit_[exit]; }
   int32_t num_exits(int32_t rule) const { return first_exit_[rule + 1] - first_exit_[rule]; }
   int32_t rule_of(int32_t call) const { return calls_[call].rule; }
-  // The number of an exit within its rule.
+  // Return the number of an exit within its rule.
   int32_t exit_in_rule(int32_t exit) const {
     return exit == kDetachedExit ? 0 : exit - first_exit_[rule_of_exit_[exit]];
   }
-  // Where the text continues after the call of a state returned by an exit of its rule, kNone for nowhere; this may
+  // Return the state after the call of a state has returned by an exit of its rule, kNone if there is none. This may
   // make a state.
   int32_t target_of(int32_t state, int32_t exit_in_rule) {
     const int32_t target = targets_[calls_[call_of(state)].first_target + exit_in_rule];
     return target == automata::kNone ? target : with_flags(target, flags_of(state));
   }
 
-  // For a state with flags inside a chain: the detached state in its place, and the state after the chain, which this
-  // may make. For any other state, kNone and kNone.
+  // Return, for a state with flags inside a chain, the detached state in its place and the state after the chain; for
+  // any other state, kNone and kNone. This may make states.
   std::pair<int32_t, int32_t> detached(int32_t state) {
     const bool has_flags = state >= first_block_ && block_of_page_[(state - first_block_) / kPage] < 0;
     return has_flags ? detached_with_flags(state) : std::pair{automata::kNone, automata::kNone};
   }
 
-  // Whether a state inside a copy reads every text over the ASCII characters that JSON strings contain unescaped, as in
-  // a string that may be any but some words. False if that takes more than one fragment, or where it is not known.
+  // Return whether a state inside a copy reads every text over the ASCII characters that JSON strings contain
+  // unescaped, as in a string that may be any but some words. Return false if that takes more than one fragment, or is
+  // not known.
   bool is_free(int32_t state, Budget& budget);
 
-  // A state that allows the same tokens of at most `longest` bytes as `state`, but without its number of units if no
-  // such token can tell that number.
+  // Return a state that allows the same tokens of at most `longest` bytes as `state`, but without its number of units
+  // if no such token can tell that number.
   int32_t far_state(int32_t state, int32_t longest);
-  // For a state that counts, and the same state one unit later: the same state two units later, if nothing but the
+  // Return the state two units after a state that counts, if `next` is the state one unit after it and nothing but the
   // count differs, because the least number of units has been reached and the greatest is not near; otherwise kNone.
   // This may make a block.
   int32_t one_further(int32_t state, int32_t next);
-  // The length in bytes up to which no text exceeds the greatest number of units of a state that counts, and has
-  // reached the least number; 0 if it has not. Unlimited for states that do not count.
+  // Return the length in bytes up to which no text exceeds the greatest number of units of a state that counts and has
+  // reached the least number; 0 if it has not reached it. Without a limit for states that do not count.
   int32_t bytes_within(int32_t state) const;
 
  private:
@@ -166,8 +167,8 @@ class LazyNfa {
   // Blocks have whole pages of states, so that the block of a state is found at once.
   static constexpr int32_t kPage = 16;
 
-  // The two parts of a state: the state without flags, and its flags. `with_flags` joins them again, and may make a
-  // state.
+  // Return the two parts of a state: the state without flags, and its flags. `with_flags` joins them again, and may
+  // make a state.
   FlaggedState apart(int32_t state) const {
     if (state < first_block_ || flagged_.size() == 0) return {state, 0};
     const int32_t page = block_of_page_[(state - first_block_) / kPage];
@@ -179,7 +180,7 @@ class LazyNfa {
   std::pair<int32_t, int32_t> detached_with_flags(int32_t state);
   bool is_detached(int32_t state) const { return first_detached_ <= state && state < first_block_; }
   bool is_in_chain(int32_t state) const { return num_outer() <= state && state < chains_.back().first_state; }
-  // For a state inside a chain: the chain, and how many bytes have been read.
+  // Return the chain of a state inside a chain, and how many of its bytes have been read.
   std::pair<int32_t, int32_t> in_chain(int32_t state) const;
   int32_t outer(const Vector<int32_t>& values, int32_t state) const {
     const int32_t own = apart(state).state;
@@ -189,17 +190,17 @@ class LazyNfa {
     if (guarded_.empty() || state >= num_outer()) return {};
     return {guarded_.data() + guarded_offsets_[state], guarded_.data() + guarded_offsets_[state + 1]};
   }
-  // Whether the arcs after a state's guarded arcs count as arcs of the state itself.
+  // Return whether the arcs after a state's guarded arcs count as arcs of the state itself.
   bool is_direct(int32_t state) const { return !guarded_arcs(state).empty() && is_direct_[state]; }
   bool is_open(const automata::GuardedArc& arc, int32_t flags) const;
-  // The target of a guarded arc that is open.
+  // Return the target of a guarded arc that is open.
   int32_t target_of(const automata::GuardedArc& arc, int32_t flags);
   void append_epsilon(int32_t state, Vector<int32_t>& targets) const;
   void append_arcs(int32_t state, Vector<ClassArc>& arcs);
   void append_guarded(int32_t state, int32_t flags, Vector<ClassArc>& arcs);
 
   int32_t num_outer() const { return static_cast<int32_t>(call_of_.size()); }
-  // How many more tokens distances count where the text passes through an outer state.
+  // Return how many tokens distances add where the text passes through an outer state.
   int32_t detour_of(int32_t state) const { return detours_.empty() ? 0 : detours_[state]; }
   std::span<const ClassArc> fragment_arcs(int32_t state) const {
     return {arcs_.data() + arc_offsets_[state], arcs_.data() + arc_offsets_[state + 1]};
@@ -210,7 +211,7 @@ class LazyNfa {
   std::span<const Edge> edges_of(int32_t state) const {
     return {edges_.data() + edge_offsets_[state], edges_.data() + edge_offsets_[state + 1]};
   }
-  // For a state inside copies: its copy, and the corresponding state of the fragment.
+  // Return the copy of a state inside a copy, and the corresponding state of the fragment.
   std::pair<int32_t, int32_t> in_copy(int32_t state) const {
     const Copy& last = copies_[last_copy_];
     if (state < last.first_state || state >= copies_[last_copy_ + 1].first_state) last_copy_ = copy_of(state);
@@ -238,7 +239,7 @@ class LazyNfa {
   void copied_epsilon(int32_t copy, int32_t inner, Vector<int32_t>& targets) const;
   void counted_arcs(int32_t state, Vector<ClassArc>& arcs);
   int32_t next_block(const Counted& at);
-  // The block of a counter after a number of units, made if there is none.
+  // Return the block of a counter after a number of units; make it if there is none.
   int32_t block_of(int32_t counter, int32_t units);
   void add_block(int32_t counter, int32_t units);
   int32_t first_state(int32_t counter) const;

@@ -1,8 +1,9 @@
 // How far the end of the text is from the configurations of a LazyNfa, which is determinized on demand.
 //
 // For each state there is an upper bound on the number of tokens from it to each exit of its rule
-// (`lazy/exit_distances.h`). A set is as far from an exit as the nearest of its states, and a context gives the
-// distance of the end of the text from each exit of the rule on top, or of each of the rules that were called together.
+// (`tokenfst/lazy/exit_distances.h`). A set is as far from an exit as the nearest of its states, and a context gives
+// the distance of the end of the text from each exit of the rule on top, or of each of the rules that were called
+// together.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +36,16 @@ class NfaDistances : public DistanceSource {
     bool operator==(const OnTop&) const = default;
   };
 
-  // The context of the vector in `vector_`. `joint` is the joint call on top (`SubsetMachine::joint_call`), or kNone.
+  // Return the context of the vector in `vector_`. `joint` is the joint call on top (`SubsetMachine::joint_call`), or
+  // kNone.
   Context number(int32_t joint);
-  // How far the end is from a state on a stack of a context.
+  // Return the distance from a state on a stack of a context.
   int32_t to_end(int32_t context, int32_t state);
-  // The place of a rule's first exit in the vectors of a joint call.
+  // Return the place of a rule's first exit in the vectors of a joint call.
   int32_t first_exit(int32_t joint, int32_t rule) const;
   const UpperBounds& bounds();
   int32_t in_rule(int32_t state) const;
-  // The bounds of a set as a symbol of the stack, and as a state.
+  // Return the bounds of a set as a symbol of the stack, and as a state.
   Bound bound_of_set(int32_t set);
 
   SubsetMachine& machine_;

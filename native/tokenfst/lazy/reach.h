@@ -3,10 +3,10 @@
 //     Reach         the distances: for tokens of a text by their number of characters, although most lengths have the
 //                   same distance; for all others as runs of ranks with one distance, and as single tokens
 //     ReachFinder   finds them, in one of three ways: for a state that loops on text, or reads text of limited length,
-//                   walks over the rests of tokens from each link of its chain (`lazy/chains.h`); for a state from
-//                   which most characters lead to one that loops, the reach of that one and a walk over what differs;
-//                   for any other state, a walk over all tokens. A text that stays between the bounds of a count does
-//                   not change the distance either
+//                   walks over the rests of tokens from each link of its chain (`tokenfst/lazy/chains.h`); for a state
+//                   from which most characters lead to one that loops, the reach of that one and a walk over what
+//                   differs; for any other state, a walk over all tokens. A text that stays between the bounds of a
+//                   count does not change the distance either
 #pragma once
 
 #include <cstdint>
@@ -80,11 +80,11 @@ class ReachFinder {
         budget_(budget),
         alike_(context.machine, budget) {}
 
-  // The distances after all tokens. `reach_of` returns those of another configuration.
+  // Return the distances after all tokens. `reach_of` returns those of another configuration.
   Reach find(const NumberedConfiguration& at, const std::function<Reach(const NumberedConfiguration&)>& reach_of);
 
  private:
-  // Whether two states are alike whatever the token, even where no token has a text.
+  // Return whether two states are alike whatever the token, even where no token has a text.
   bool for_all_tokens(const Machine::Alike& alike) const {
     return alike.longest && alike.longest >= vocabulary_.longest();
   }

@@ -43,7 +43,7 @@ class ByState {
     const auto num_made = static_cast<size_t>(nfa.num_states() - nfa.num_fixed_states());
     if (made_.size() < num_made) made_.resize(num_made, value_);
   }
-  // Whether there is room for a state.
+  // Return whether there is room for a state.
   bool has(int32_t state) const { return static_cast<size_t>(state) < fixed_.size() + made_.size(); }
   int32_t& operator[](int32_t state) {
     return static_cast<size_t>(state) < fixed_.size() ? fixed_[state] : made_[state - fixed_.size()];
@@ -55,13 +55,13 @@ class ByState {
     std::ranges::fill(fixed_, value_);
     std::ranges::fill(made_, value_);
   }
-  // The same, once the states that were made later have been forgotten.
+  // Make room again, after the states that were made later have been forgotten.
   void restart() {
     std::ranges::fill(fixed_, value_);
     support::drop(made_);
   }
   size_t size() const { return fixed_.size() + made_.size(); }
-  // The memory for the states that are made later.
+  // Return the number of bytes for the states that are made later.
   size_t num_made_bytes() const { return support::bytes_of(made_); }
 
  private:
@@ -87,15 +87,15 @@ class SubsetMachine : public Machine {
   const LazyNfa& nfa() const { return nfa_; }
   LazyNfa& nfa() { return nfa_; }
   std::span<const int32_t> members(int32_t set) const { return sets_[set]; }
-  // The set where a rule begins.
+  // Return the set where a rule begins.
   int32_t rule_start(int32_t rule) const { return rule_sets_[rule]; }
-  // The number of the joint call of a set that calls several rules; kNone for any other set.
+  // Return the number of the joint call of a set that calls several rules; kNone for any other set.
   int32_t joint_call(int32_t set) const;
   std::span<const int32_t> joint_rules(int32_t number) const { return joint_calls_[number]; }
-  // The set without those counts whose bounds are out of reach for tokens of at most `longest` bytes.
+  // Return the set without those counts whose bounds are out of reach for tokens of at most `longest` bytes.
   int32_t far_state(int32_t set, int32_t longest) override;
-  // The same if every count in the set has reached its least number, so that the way to the end is as long from each of
-  // them; otherwise the set itself.
+  // Return the same set if every count in it has reached its least number, so that the distance to the end is the same
+  // from each of them; otherwise the set itself.
   Alike alike(int32_t set) override;
   bool counts() const override { return nfa_.counts(); }
   int32_t one_further(int32_t set, int32_t next) override;
@@ -132,12 +132,12 @@ class SubsetMachine : public Machine {
   int32_t returned(int32_t symbol, int32_t exit) override;
   int32_t made_target(int32_t step) override;
 
-  // The set of the gathered states and their epsilon closure.
+  // Return the set of the gathered states and their epsilon closure.
   int32_t closed();
   int32_t kept(int32_t called, int32_t exit);
   int32_t kept_single(int32_t state, bool only_reads);
   void reserve_set(int32_t called, int32_t exit);
-  // The set of one state and its epsilon closure.
+  // Return the set of one state and its epsilon closure.
   int32_t set_of_state(int32_t state);
   int32_t entry_of_state(int32_t state);
   // Add a state to those gathered, unless it is there already.
@@ -145,10 +145,10 @@ class SubsetMachine : public Machine {
   void begin_gathering();
   void check_open();
   static int32_t numbered(support::Interner<int32_t>& values);
-  // What the states of the open set call: a rule, several rules (num_rules() plus the number of the joint call), or
-  // kNone.
+  // Return what the states of the open set call: a rule, several rules (num_rules() plus the number of the joint call),
+  // or kNone.
   int32_t called();
-  // The exit in which the states of the open set end: an exit, several exits (a number from kSeveralExits on), or
+  // Return the exit in which the states of the open set end: one exit, several (a number from kSeveralExits on), or
   // kNone.
   int32_t ended();
   int32_t num_rules() const { return static_cast<int32_t>(nfa_.starts().size()); }

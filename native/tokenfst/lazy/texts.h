@@ -19,10 +19,10 @@
 //
 // Quoted text, and what `.` and `\S` match in it, are prepared along with the vocabulary; any other set when it is
 // first met, which delays that mask. So preparation has to be fast: tokens over the set, and those that only begin with
-// it, are found by the groups of characters that they consist of (`lazy/token_characters.h`). Rests are found only for
-// the first bytes that states ask for, so that after `[a-z]+` only the tokens with a quotation mark are looked at byte
-// by byte and sorted. If there are too many of them, as after `[a-z]*` where capitals follow, a walk over all tokens
-// takes no longer, and the search stops.
+// it, are found by the groups of characters that they consist of (`tokenfst/lazy/token_characters.h`). Rests are found
+// only for the first bytes that states ask for, so that after `[a-z]+` only the tokens with a quotation mark are looked
+// at byte by byte and sorted. If there are too many of them, as after `[a-z]*` where capitals follow, a walk over all
+// tokens takes no longer, and the search stops.
 //
 // Quoted text also begins inside tokens, after `"` or ` "`. Below such a node of the vocabulary's trie, with hundreds
 // of tokens, a state that loops on quoted text allows all tokens that continue with quoted text alone, plus what a walk
@@ -55,8 +55,8 @@ constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllK
 constexpr CharacterSet kDot{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
 constexpr CharacterSet kNonSpace{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
 
-// The lengths to which the length of a cover (`lazy/characters.h`) is rounded down, so that few words and tries serve
-// all covers.
+// The lengths to which the length of a cover (`tokenfst/lazy/characters.h`) is rounded down, so that few words and
+// tries serve all covers.
 constexpr int32_t kCovers[] = {32, 24, 16, 12, 8};
 
 // Lengths of tokens, in bytes. A bound that no token of at most this length reaches is left out; the longer tokens are
@@ -94,13 +94,13 @@ class Rests {
   };
   Rests(std::vector<Rest> rests, const Vocabulary& vocabulary);
 
-  // The greatest number of characters before a rest.
+  // Return the greatest number of characters before a rest.
   int32_t longest() const { return static_cast<int32_t>(of_length_.size()) - 1; }
-  // The rests after `length` characters, which are at most `longest`.
+  // Return the rests after `length` characters, which are at most `longest`.
   const TokenTrie& after(int32_t length) const;
-  // The rests after at least `length` characters, which are at most `longest`.
+  // Return the rests after at least `length` characters, which are at most `longest`.
   const TokenTrie& from(int32_t length) const;
-  // The whole tokens whose rests come after at most `length` characters.
+  // Return the whole tokens whose rests come after at most `length` characters.
   const TokenTrie& tokens_up_to(int32_t length) const;
 
  private:
@@ -126,16 +126,17 @@ class Text {
   Text& operator=(const Text&) = delete;
 
   const CharacterSet& set() const { return set_; }
-  // The greatest number of characters of a prefix of any token over the set.
+  // Return the greatest number of characters of a prefix of any token over the set.
   int32_t longest() const { return longest_; }
-  // The mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
+  // Return the mask of the tokens over the set of at most `length` characters; all of them for `longest()` or more.
   const Words& words(int32_t length) const;
-  // A table with, among others, all rests that begin with some bytes; null if these are so many that they save nothing.
+  // Return a table with, among others, all rests that begin with some bytes; null if these are so many that they save
+  // nothing.
   const RestTable* rests(const support::ByteSet& bytes) const;
-  // The tokens whose longest prefix over the set has more than `length` characters.
+  // Return the tokens whose longest prefix over the set has more than `length` characters.
   const TokenTrie& beyond(int32_t length) const;
-  // The tokens below a node of the trie of whole tokens after whose prefix text over the set may begin; null unless the
-  // node was prepared.
+  // Return the tokens below a node of the trie of whole tokens after whose prefix text over the set may begin; null
+  // unless the node was prepared.
   const TextBelow* below(const TrieNode& node) const;
   // Prepare the nodes with many tokens whose prefix ends in the byte `opening`, after which text over the set may
   // begin.
@@ -172,15 +173,15 @@ class TextLibrary {
   TextLibrary& operator=(const TextLibrary&) = delete;
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The text for a set; null if there are too many sets already, or their masks take too much memory.
+  // Return the text for a set; null if there are too many sets already, or their masks take too much memory.
   const Text* find(const CharacterSet& set);
   const Text& quoted() const { return quoted_; }
   const Text& dot() const { return dot_; }
-  // The tokens of more than `kNearBounds[number]` bytes.
+  // Return the tokens of more than `kNearBounds[number]` bytes.
   const TokenTrie& longer(size_t number) const { return *longer_[number]; }
   // Remove from a mask the tokens that begin with some bytes.
   void clear_beginning(const support::ByteSet& bytes, Words& words) const;
-  // The number of tokens that begin with some bytes.
+  // Return the number of tokens that begin with some bytes.
   int32_t num_beginning(const support::ByteSet& bytes) const;
 
  private:
@@ -188,7 +189,7 @@ class TextLibrary {
     const CharacterSet set;
     std::atomic<const Text*> text{nullptr};
   };
-  // The entry of a set; null if there is no room for another one.
+  // Return the entry of a set; null if there is no room for another one.
   Entry* entry(const CharacterSet& set);
   // Call `visit(byte, tokens)` for each of some bytes with which tokens begin, once for each of the two tries.
   template <class Visit>

@@ -25,7 +25,7 @@ struct CharacterSet {
 
   bool operator==(const CharacterSet&) const = default;
   bool is_empty() const { return !(ascii[0] | ascii[1] | ascii[2] | ascii[3] | beyond); }
-  // Whether all or most characters that begin with a byte are in the set.
+  // Return whether all or most characters that begin with a byte are in the set.
   bool begins(uint8_t byte) const { return byte < 0x80 ? support::has_bit(ascii, byte) : beyond != 0; }
   support::ByteSet ascii_bytes() const { return {{ascii[0], ascii[1], ascii[2], ascii[3]}}; }
   bool holds(const CharacterSet& other) const {
@@ -51,14 +51,14 @@ class TokenCharacters {
  public:
   explicit TokenCharacters(const Vocabulary& vocabulary);
 
-  // The number of characters of a token, counting an incomplete last one; 0 if the token is empty or not text.
+  // Return the number of characters of a token, counting an incomplete last one; 0 if the token is empty or not text.
   int32_t length(int32_t token) const { return lengths_[token]; }
   TokensBySet split_by(const CharacterSet& set) const;
-  // The greatest number of characters of any token of a mask.
+  // Return the greatest number of characters of any token of a mask.
   int32_t longest(const Words& tokens) const;
-  // All tokens in which one of some bytes follows the longest prefix over the set, and perhaps others.
+  // Return all tokens in which one of some bytes follows the longest prefix over the set, and perhaps others.
   Words leaving_by(const support::ByteSet& bytes, const CharacterSet& set) const;
-  // The tokens of at most `length` characters, and the longer ones.
+  // Return the tokens of at most `length` characters, and the longer ones.
   std::span<const int32_t> up_to(int32_t length) const { return std::span(by_length_).first(num_up_to(length)); }
   std::span<const int32_t> longer(int32_t length) const { return std::span(by_length_).subspan(num_up_to(length)); }
 

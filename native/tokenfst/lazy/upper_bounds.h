@@ -7,10 +7,10 @@
 //     beyond_     how far a token leads at most from the exits of a rule, if it begins there: to some state of the
 //                 rule, or into rules that are called one inside the other while the token has bytes left
 //
-// All paths are those that distances count (`lazy/exit_distances.h`). In a rule with flags, such a path meets no state
-// twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest path to an arc
-// that sets a flag or to an exit and, for each flag, the longest one from such an arc to the next or to an exit
-// (`lazy/longest_paths.h`).
+// All paths are those that distances count (`tokenfst/lazy/exit_distances.h`). In a rule with flags, such a path meets
+// no state twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest path
+// to an arc that sets a flag or to an exit and, for each flag, the longest one from such an arc to the next or to an
+// exit (`tokenfst/lazy/longest_paths.h`).
 //
 // There is no bound for grammars with detours, or for rules with flags and several exits, because the search for
 // distances may reach only some of those exits.
@@ -26,14 +26,14 @@ namespace tokenfst {
 
 class UpperBounds {
  public:
-  // `longest_token`: its number of bytes.
+  // `longest_token` is its number of bytes.
   UpperBounds(const LazyNfa& nfa, ExitDistances& exits, int32_t longest_token, Budget& budget);
 
-  // How far a state without flags is at most from any exit that it reaches.
+  // Return an upper bound on the distance from a state without flags to any exit that it reaches.
   int32_t of_state(int32_t state) const;
-  // The same for the states after the call of a state.
+  // Return the same bound for the states after the call of a state.
   int32_t after_call(int32_t state) const;
-  // How far from the exits of a rule a token leads at most that begins there.
+  // Return an upper bound on the distance to the exits of a rule after a token that begins there.
   int32_t beyond(int32_t rule) const { return beyond_[rule]; }
 
  private:

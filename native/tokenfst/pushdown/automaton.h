@@ -84,7 +84,7 @@ class PushdownAutomaton : public Automaton {
 
   // Return the classes that the nodes of a path allow, ascending.
   std::vector<int32_t> allowed(std::span<const int32_t> path, Slack slack) const;
-  // Mask of a configuration, null if the call would have to wait for them.
+  // Return the mask of a configuration, null if the call would have to wait for it.
   Mask mask(const Configuration& configuration, bool may_wait);
   Mask mask_within(const Configuration& configuration, int64_t limit, bool may_wait);
   Mask kept_mask(const CacheKey& key, bool may_wait);

@@ -45,7 +45,7 @@ class StackContexts {
   static constexpr Context kNoEnd{0, kFar};
 
  private:
-  // `onto`, where it is not known yet.
+  // Compute `onto` where it is not known yet.
   Context compute_onto(int32_t context, int32_t symbol);
 
   const PopDistances& pop_distances_;
@@ -68,7 +68,7 @@ struct ContextDistances {
   int32_t first;                 // the number of tokens from the start
 };
 
-// Nothing if there are more contexts than `max_contexts`.
+// Return all contexts that occur with any stack, nothing if there are more than `max_contexts`.
 std::optional<ContextDistances> context_distances(const PopDistances& pop_distances, int32_t max_contexts,
                                                   Budget& budget);
 

@@ -50,7 +50,7 @@ class PopDistances {
   std::span<const Crossing> crossings(int32_t column) const {
     return {crossings_.data() + crossing_offsets_[column], crossings_.data() + crossing_offsets_[column + 1]};
   }
-  // How far the end is from nodes of each kind with a symbol on a stack, whose distances are `vector`. `by_push_set` is
+  // Find the distances from nodes of each kind with a symbol on a stack whose distances are `vector`. `by_push_set` is
   // scratch space for one number for each push set.
   void onto(std::span<const int32_t> vector, int32_t symbol, std::span<int32_t> by_push_set,
             std::span<int32_t> found) const;

@@ -34,7 +34,7 @@ class Stack {
    public:
     int32_t symbol() const { return symbol_; }
     const Cell* below() const { return below_; }
-    // Of the stack: how many symbols it has, the greatest of them, and a hash.
+    // Return how many symbols the stack has, the greatest of them, and a hash.
     int32_t height() const { return height_; }
     int32_t highest() const { return highest_; }
     uint64_t hash() const { return hash_; }

@@ -28,7 +28,7 @@ struct Configuration {
 class PushdownState : public StateObject {
  public:
   explicit PushdownState(Configuration configuration) : first_(std::move(configuration)) {}
-  // At least one configuration, in any order; duplicates are removed.
+  // There must be at least one configuration, in any order; duplicates are removed.
   explicit PushdownState(std::vector<Configuration> configurations);
   PushdownState(PushdownState&&) = default;
 

@@ -22,7 +22,7 @@ class Paths {
   }
   const Part& leaf(int32_t path) const { return ends_[path].leaf; }
 
-  // The symbols must not belong to this object.
+  // Add a leaf at the end of a path. The symbols must not belong to this object.
   void add(std::span<const int32_t> symbols, const Part& leaf) {
     ends_.push_back({symbols_.size(), static_cast<int32_t>(symbols.size()), leaf});
     symbols_.insert(symbols_.end(), symbols.begin(), symbols.end());

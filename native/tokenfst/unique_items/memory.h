@@ -4,11 +4,11 @@
 //     Container   an open array or object: its complete parts, and the earlier values that it may still become
 //     Memory      the open containers, from the outermost array whose items must differ on, and the current scalar
 //
-// An array whose items must differ keeps the *rivals* of the current item: the earlier items that it may still
-// become. At the comma these are all items, and each byte leaves fewer; once none is left the item differs, whatever
-// follows. An object keeps the rivals of the current name, since no name may come twice: otherwise parsers would
-// disagree on the object's value. Where a rival is an array or object, the container that may become it, or a part of
-// it, has that value as a *candidate*. So everything that may still be repeated is found in the innermost container.
+// An array whose items must differ keeps the *rivals* of the current item: the earlier items that it may still become.
+// At the comma these are all items, and each byte leaves fewer; once none is left the item differs, whatever follows.
+// An object keeps the rivals of the current name, since no name may come twice: otherwise parsers would disagree on the
+// object's value. Where a rival is an array or object, the container that may become it, or a part of it, has that
+// value as a *candidate*. So everything that may still be repeated is found in the innermost container.
 //
 // Memories are values, and share what they have in common. Containers, and the parts of one, are lists as long as a
 // text, so nothing here recurses.
