@@ -7,7 +7,7 @@
 //     row         classes, and the moves that they make: a node's own edges, those whose moves have room. The rows of
 //                 a node, by room, are a family (`decoding/rows.h`); equal families are one. In an ambiguous automaton
 //                 the moves of a class depend on the room, and each row is a family
-//     cuts        of a node: the numbers of free symbols above the stack from which on it has another row
+//     cuts        of a node: the numbers of free stack symbols at which its row changes
 //     parts       how many nodes of one path have rows, at most
 //     at once     how many moves a class makes from all rows of a path, at most
 //

@@ -1,9 +1,10 @@
-// The effect of whole characters on the states of an automaton over bytes, and what leaves states unchanged.
+// The effect of whole characters on the states of an automaton over bytes, and the bytes and characters on which states
+// loop.
 //
 //     StepTable    [Q, C] the state that each class of bytes leads to; kDead for none; for an automaton with a stack,
 //                  kMixed if it does not lead to one state whatever the stack is
 //     after        the one state that every valid rest of a character leads to, kDead if all die, kMixed if they differ
-//     Loops        the ASCII bytes that lead a state back to itself, and which kinds of characters beyond ASCII do
+//     Loops        the ASCII bytes that lead a state back to itself, and the kinds of characters beyond ASCII that do
 #pragma once
 
 #include <cstdint>

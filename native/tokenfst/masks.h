@@ -1,7 +1,8 @@
 // Masks as packed words: bit `i & 31` of word `i >> 5` is token i, the layout that inference engines share.
 //
-//     ClassMasks   makes masks from classes instead of tokens: the ranks of each class are a few runs, so a mask that
-//                  allows little sets the bits of the allowed runs, and one that allows most clears the others
+//     ClassMasks   makes masks from classes instead of tokens: the ranks of each class are a few runs, so a mask with
+//                  few tokens is made by setting the bits of the allowed runs, and one with most tokens by clearing the
+//                  others
 //     MaskCache    a bounded cache of masks
 #pragma once
 

@@ -16,7 +16,7 @@ namespace tokenfst {
 
 class TokenDistances {
  public:
-  // `final` are the control states where a text may end. Without end tokens, it is complete there.
+  // `final` are the control states where a text may end. Without end tokens, the text is complete there.
   TokenDistances(const Transitions& transitions, std::span<const uint8_t> final, bool has_end_tokens, Budget& budget);
 
   int32_t operator[](int64_t state) const { return runs_.key.empty() ? least_[state] : of_value(state); }

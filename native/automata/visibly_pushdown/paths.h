@@ -1,6 +1,6 @@
 // Counted paths: the texts of an automaton that enter a bounded number of counted states.
 //
-//     least, most    the least and the greatest number of counted states entered from a state on, to the end
+//     least, most    the least and the greatest number of counted states entered between a state and the end
 //
 // After c counted states have been entered, the text can be completed from a state if some number between its least and
 // its most lies between `low - c` and `high - c`. This is exact if one of the bounds is no restriction, or if every

@@ -8,9 +8,9 @@
 //     least      the least cost of a text that may follow
 //     by hubs    the same up to the next hub, for automata with a loop that lowers the cost, such as free text in which
 //                some words are rewarded: there no rest of a text costs least. The hub of such a loop is the state that
-//                most of its symbols lead to, in free text the state between words. What a word earns is then paid with
-//                its first byte, and taken back with a byte that leaves the word. A loop that passes no hub and lowers
-//                the cost gets a hub of its own
+//                most of its symbols lead to, in free text the state between words. The reward of a word is then paid
+//                with its first byte, and taken back with a byte that leaves the word. A loop that passes no hub and
+//                lowers the cost gets a hub of its own
 //
 // Strongly connected components are taken from the last to the first; within one, values are improved until none
 // changes.

@@ -1,4 +1,4 @@
-// RuleWriter: writes the arcs of the rule that reads an array or an object, as lists of Python.
+// RuleWriter: writes the arcs of the rule that reads an array or an object, as Python lists.
 //
 //     Marks         the expressions for what begins the container, stands between items or members, and ends them
 //     ReadValue     how the value of an item or member is read: languages, and calls of rules. Values of different

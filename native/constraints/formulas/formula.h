@@ -2,7 +2,7 @@
 // called thousands of times for a schema: hashes, comparisons, conjunctions, and passes over all parts.
 //
 //     Formula     an object's memory: its fields, and its hash
-//     Types       the types of formulas that functions here tell apart
+//     Types       the types of formulas that functions here distinguish
 //     Node        a reference to a formula
 //
 // A formula may be of any depth and shares its parts, so passes keep a work stack and look at each connective once.

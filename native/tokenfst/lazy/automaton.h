@@ -43,7 +43,7 @@ class LazyAutomaton : public Automaton {
  public:
   static constexpr int64_t kNotAllowed = -1, kEndState = -2;
 
-  // The machine to step through, and what makes the source of distances of such a machine once they are asked for.
+  // A machine to step through, and a function that makes its source of distances when they are first asked for.
   using MakeDistances = std::function<std::unique_ptr<DistanceSource>(Machine&, Budget&)>;
   struct Parts {
     std::unique_ptr<Machine> machine;
@@ -72,8 +72,8 @@ class LazyAutomaton : public Automaton {
   LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_masks, Budget& work,
                 Budget::Interrupt interrupt);
 
-  // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. An invalid state is
-  // std::invalid_argument; a state whose stack was dropped with its generation is ForgottenState.
+  // Everything below, except `fill` of an Automaton, requires that the caller holds the automaton. For an invalid state
+  // it throws std::invalid_argument, and for one whose stack was dropped with its generation ForgottenState.
 
   // Set the tokens that write something else at the start of a text. No states may have been given before.
   void set_beginnings(std::vector<Beginning> beginnings);
@@ -141,9 +141,9 @@ class LazyAutomaton : public Automaton {
     NumberedConfiguration at;
   };
 
-  // A text that is moved to the current generation, whatever machines have made: the state that it had; the
-  // descriptions of its own state and of the different symbols of its stack; the numbers that these symbols had,
-  // ascending, and the stack, from the top down, with the same numbers; its tokens, if they are known; and the
+  // A text that is moved to the current generation, described independently of what machines have made: the state that
+  // it had; the descriptions of its own state and of the different symbols of its stack; the numbers that these symbols
+  // had, ascending, and the stack, from the top down, with the same numbers; its tokens, if they are known; and the
   // configuration in the current generation, once it has been found there.
   struct MovedText {
     int64_t state;
@@ -185,12 +185,12 @@ class LazyAutomaton : public Automaton {
   const std::shared_ptr<TextLibrary> texts_;
   const size_t max_masks_;
   MakeDistances make_distances_;
-  bool has_fixed_states_ = true;  // those of the machines
+  bool has_fixed_states_ = true;  // of the machines
   int32_t start_ = kDead;
   int64_t first_bytes_ = 0;  // the memory before any text was read
   std::vector<Beginning> beginnings_;
   std::unique_ptr<Numbered> current_, previous_;
-  bool must_restart_ = false;  // whether the restart of the current generation was not finished
+  bool must_restart_ = false;  // whether a restart of the current generation was interrupted
   // The text that was moved last. If a step is refused, its old number stays valid; if one is interrupted, it can be
   // repeated.
   std::optional<MovedText> moved_;

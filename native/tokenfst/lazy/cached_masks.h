@@ -1,7 +1,7 @@
-// Cached masks: the tokens that configurations allow, as they are kept.
+// Cached masks: the stored form of the tokens that configurations allow.
 //
-//     CachedMask         a mask relative to words that many masks share: the tokens whose bits to flip; and how many
-//                        symbols of the stack were looked at to find it
+//     CachedMask         a mask relative to words that many masks share: the tokens whose bits are flipped; and how
+//                        many symbols of the stack were looked at to find it
 //     MaskWriter         writes masks as words, and keeps the words of those that are written often
 //     ContextMaskCache   masks by state; and by context, a state and as much of the stack as was looked at, since
 //                        symbols below that make no difference

@@ -1,8 +1,8 @@
 // Chains: the states that a text of limited length leads to, one character after another.
 //
 // Each character of the text leads to the next state, until no further one may be read or a state loops on them. So the
-// mask of the first state, and the distances after its tokens, are found without a walk over all tokens: those over the
-// text are known by their length, and of the others only the rests are walked over, from the state before the rest.
+// mask of the first state, and the distances after its tokens, are found without a walk over all tokens: tokens over
+// the text are known by their length, and of the others only the rests are walked over, from the state before the rest.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The effect of characters on the states of a machine: what walks need not enter, and which masks need no walk over all
-// tokens.
+// The effect of characters on the states of a machine: which subtrees walks can skip, and which masks need no walk over
+// all tokens.
 //
 //     loops    of a state: the ASCII bytes and the kinds of characters beyond ASCII that lead back to it, whatever the
 //              stack is; and the ASCII bytes that lead to other states which read all of these characters as well. (In

@@ -19,8 +19,8 @@
 
 namespace tokenfst {
 
-// How far the end is at most once a symbol of the stack is popped, and how far after a token that pops it; both beyond
-// the distance counted for the stack below. kFar if it is not known.
+// Upper bounds on the distance to the end: once a symbol of the stack is popped, and after a token that pops it, both
+// beyond the distance counted for the stack below; kFar where none is known.
 struct Bound {
   int32_t rest, beyond;
 };

@@ -1,4 +1,4 @@
-// How far the states of a LazyNfa are from the exits of their rules, as upper bounds in tokens.
+// Upper bounds on the distances, in tokens, from the states of a LazyNfa to the exits of their rules.
 //
 //     inside_         how far each state inside a part is from the outer state that follows
 //                     (`tokenfst/lazy/inside_distances.h`)
@@ -30,8 +30,8 @@ class ExitDistances {
   size_t most_exits() const { return most_exits_; }
   // Return the rule that a state is in, unless it is detached.
   int32_t rule_of(int32_t state) const;
-  // How far a state is from each exit of its rule, as far as is known: `more` than in a row, which is valid until the
-  // next call.
+  // The distances from a state to each exit of its rule, as far as they are known: those of a row, each plus `more`.
+  // The row is valid until the next call.
   struct ToExit {
     std::span<const int32_t> row;
     int32_t more;

@@ -2,10 +2,11 @@
 //
 // A state is a number, so the stacks that texts have reached must be kept, and so must the states of a machine that
 // makes them on demand. A server may read any number of texts with one automaton, and callers do not say which states
-// they still hold; but a state from which nobody has continued for long is hardly one of them. So once these are large,
-// another generation begins, with a machine of its own if it makes states. Texts that continue are moved there, as
-// descriptions that do not depend on what a machine has made (`LazyAutomaton::moved`). The states that they leave
-// behind can still be read; those of the generation before are dropped (`LazyAutomaton::make_room`).
+// they still hold; but a state from which no text has continued for a long time is unlikely to be one of them. So once
+// stacks and states take much memory, another generation begins, with a machine of its own if it makes states. Texts
+// that continue are moved there, as descriptions that do not depend on what a machine has made
+// (`LazyAutomaton::moved`). The states that they leave behind can still be read; those of the generation before are
+// dropped (`LazyAutomaton::make_room`).
 //
 // Rejected: states as objects that share their stacks (each step would allocate one, and a step takes a third of a
 // microsecond); dropping everything at once, as RE2 does (its callers hold no states; here unfinished texts would

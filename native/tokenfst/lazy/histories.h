@@ -3,8 +3,8 @@
 //     step    the token that first led to a state, and the state before it
 //     text    all tokens that led to a state, where a text was moved from another generation
 //
-// Only states whose steps lead back to the start, or to a text, get one. So every step that is known is part of a chain
-// that ends there, whatever other generations forget.
+// Only states whose steps lead back to the start, or to a text, get a history. So every step that is known is part of a
+// chain that ends there, whatever other generations forget.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// How much is left to be read inside the parts of a LazyNfa that are shared: literal texts, fragments and counters.
+// Distances to the ends of the shared parts of a LazyNfa: literal texts, fragments and counters.
 //
-// Every state inside a part leads to the one outer state that follows the part, and what is left until there does not
-// depend on anything else. A literal text is cut into as few tokens as possible; everything else is read byte by byte,
-// which bounds the number of tokens from above.
+// Every state inside a part leads to the one outer state that follows the part, and the distance to it does not depend
+// on anything else. A literal text is cut into as few tokens as possible; everything else is read byte by byte, which
+// bounds the number of tokens from above.
 //
 //     tokens_ahead_   the number of tokens for the rest of a literal text, from each of its places
 //     bytes_inside_   the number of bytes from each state of a fragment to its end
@@ -40,8 +40,8 @@ class InsideDistances {
     return own.growth && fewest >= static_cast<int64_t>(own.bytes.rows());
   }
   Rest rest_of(int32_t state) const;
-  // Call a function with how much is read from an outer state to each that follows it, and with that state, except
-  // after a call or a guarded arc.
+  // Call a function with the distance from an outer state to each that follows it, and with that state, except after a
+  // call or a guarded arc.
   template <class Visit>
   void each_successor(int32_t state, Visit visit) const;
   // Return the greatest distance inside a literal text, a fragment or a counter to its end.

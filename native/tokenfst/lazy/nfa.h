@@ -28,9 +28,9 @@
 namespace tokenfst {
 
 using automata::ByteClasses;
-// In place of a number of units that is so far from its bounds that no token can tell how far.
+// In place of a number of units, where it is so far from its bounds that no token can tell how far.
 constexpr int32_t kBelow = -1, kWithin = -2;
-// The exit of what is detached, in place of a number across all rules.
+// The exit of a detached chain; other exits are numbered across all rules.
 constexpr int32_t kDetachedExit = INT32_MAX;
 
 // An arc over classes of bytes.

@@ -1,4 +1,4 @@
-// How far the end of the text is from the configurations of a LazyNfa, which is determinized on demand.
+// Distances to the end of the text from the configurations of a LazyNfa that is determinized on demand.
 //
 // For each state there is an upper bound on the number of tokens from it to each exit of its rule
 // (`tokenfst/lazy/exit_distances.h`). A set is as far from an exit as the nearest of its states, and a context gives

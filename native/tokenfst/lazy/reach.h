@@ -1,4 +1,4 @@
-// Reach: how far the end is after each token that a configuration allows.
+// Reach: the distance to the end after each token that a configuration allows.
 //
 //     Reach         the distances: for tokens of a text by their number of characters, although most lengths have the
 //                   same distance; for all others as runs of ranks with one distance, and as single tokens

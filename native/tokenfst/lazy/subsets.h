@@ -9,8 +9,8 @@
 //               those exits
 //
 // This is the determinization of visibly pushdown automata (Alur & Madhusudan 2004, theorem 2). There, a state is a set
-// of pairs, with the state in which the call began; here a state belongs to one rule, which comes to the same. Every
-// state of a LazyNfa is coaccessible, so every set is, unless a rule can end in an exit that a caller does not accept
+// of pairs, with the state in which the call began; here a state belongs to one rule, which is equivalent. Every state
+// of a LazyNfa is coaccessible, so every set is, unless a rule can end in an exit that a caller does not accept
 // (`LazyNfa::is_exact`). Such rules are copied first (`automata/visibly_pushdown/wanted_exits.h`).
 //
 // In an object, the listed names are alternatives to the language of all other names. So many sets differ from a set of

@@ -6,7 +6,7 @@
 //
 //     words    the mask of all tokens over S, including those that end inside a character beyond ASCII
 //     rests    the rests of all other tokens that begin with characters of S, by their first byte, as tries: for quoted
-//              text, some thousand tokens with a few hundred rests, such as `",` and `"}`
+//              text, about a thousand tokens with a few hundred rests, such as `",` and `"}`
 //
 // The mask of a state that loops is then the words, plus the few hundred tokens that a walk finds over the rests that
 // begin with a byte that leads anywhere from the state. llguidance's slices are the words alone, with a walk over all

@@ -1,9 +1,9 @@
-// TokenCharacters: which characters each token of a vocabulary consists of, so that the tokens over any set of
+// TokenCharacters: the characters of which each token of a vocabulary consists, so that the tokens over any set of
 // characters are found without reading their bytes.
 //
 // Most patterns take or leave groups of characters as a whole: digits, small letters, spaces. The tokens of a
-// vocabulary have characters of some hundred different combinations of groups. So a set takes or leaves whole runs of
-// tokens, and only tokens with groups that the set cuts in two are looked at one by one.
+// vocabulary have characters of about a hundred different combinations of groups. So a set takes or leaves whole runs
+// of tokens, and only tokens with groups that the set cuts in two are looked at one by one.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// How far one token may lead from the end of the text, at most.
+// Upper bounds on the distance to the end of the text after one token.
 //
 // With a budget above that bound, all tokens of a mask can be completed, and no distance has to be found for it. A
 // token leads through some rules; where one is called, the bound of the caller counts from the state after the call:
 //
-//     of_outer_   how far an outer state is at most from any exit of its rule that it reaches
-//     beyond_     how far a token leads at most from the exits of a rule, if it begins there: to some state of the
-//                 rule, or into rules that are called one inside the other while the token has bytes left
+//     of_outer_   an upper bound on the distance from an outer state to any exit of its rule that it reaches
+//     beyond_     an upper bound on the distance to the exits of a rule after a token that begins there: from some
+//                 state of the rule, or from rules that are called one inside the other while the token has bytes left
 //
 // All paths are those that distances count (`tokenfst/lazy/exit_distances.h`). In a rule with flags, such a path meets
 // no state twice while the flags stay the same, and sets each flag at most once. So it is bounded by the longest path

@@ -1,6 +1,6 @@
-// The walk over a trie with the configurations of a machine, written once for all walks that masks are made by.
+// The walk over a trie with the configurations of a machine, written once for all walks that make masks.
 //
-//     Walker::Places                            where a prefix has led: one configuration, or two that are compared
+//     Walker::Places                            where a prefix leads: one configuration, or two that are compared
 //     walker.skipped(places, bytes, is_first)   how many bytes to skip, up to the first that may lead to wanted tokens;
 //                                               `is_first`: they are first bytes of tokens
 //     walker.step(places, byte, reached)        the places after one more byte; false if no token below is wanted

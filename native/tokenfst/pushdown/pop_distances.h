@@ -10,7 +10,7 @@
 // together (`tokenfst/pushdown/saturation.h`).
 //
 // Rejected: a vector of integers for each node, lowered until nothing changes (fifteen seconds for SQL over 128,000
-// tokens, where this takes some hundredths of a second); a cost for each symbol of the stack, which is exact only if
+// tokens, where this takes a few hundredths of a second); a cost for each symbol of the stack, which is exact only if
 // no token pops two symbols.
 #pragma once
 
