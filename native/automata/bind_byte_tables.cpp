@@ -154,11 +154,7 @@ ByteTables sparse_tables(int32_t start, Values<int32_t> offsets, Records<ByteArc
   tables.is_sparse = true;
   tables.offsets.assign(offsets.begin(), offsets.end());
   tables.arcs.assign(arcs.begin(), arcs.end());
-  for (int32_t state = 0; state < tables.num_states(); ++state) {
-    const auto own = tables.arcs_of(state);
-    for (size_t at = 1; at < own.size(); ++at)
-      require(own[at - 1].high < own[at].low, "the arcs of a state do not ascend");
-  }
+  require_ascending(tables);
   return tables;
 }
 

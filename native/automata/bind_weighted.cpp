@@ -75,11 +75,7 @@ WeightedTables of_arrays(int64_t initial, Values<int32_t> offsets, Records<ByteA
   tables.arcs.assign(arcs.begin(), arcs.end());
   tables.cost.assign(cost.begin(), cost.end());
   tables.final.assign(final.begin(), final.end());
-  for (int32_t state = 0; state < num_states; ++state) {
-    const auto own = tables.arcs_of(state);
-    for (size_t at = 1; at < own.size(); ++at)
-      require(own[at - 1].high < own[at].low, "the arcs of a state do not ascend");
-  }
+  require_ascending(tables);
   return tables;
 }
 

@@ -36,6 +36,16 @@ inline void require_edges(std::span<const Edge> edges, int32_t num_states) {
   }
 }
 
+// Require that the arcs of each state ascend and do not overlap.
+template <class Tables>
+void require_ascending(const Tables& tables) {
+  for (int32_t state = 0; state < tables.num_states(); ++state) {
+    const auto own = tables.arcs_of(state);
+    for (size_t at = 1; at < own.size(); ++at)
+      bindings::require(own[at - 1].high < own[at].low, "the arcs of a state do not ascend");
+  }
+}
+
 void bind_assertions(nb::module_& m);
 void bind_budget(nb::module_& m);
 void bind_collections_paused(nb::module_& m);

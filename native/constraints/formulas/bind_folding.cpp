@@ -17,16 +17,6 @@ namespace {
 // Connectives, by address, with their values. Connectives are kept alive, so that no other object gets their address.
 using Values = std::unordered_map<const PyObject*, std::pair<nb::object, nb::object>>;
 
-// A connective that is being folded: the values of its parts so far, and the index of the next part.
-struct Frame {
-  explicit Frame(const Node& node) : node(node), fields(node.fields()) {}
-
-  Node node;
-  nb::tuple fields;
-  nb::list values;
-  size_t next = 0;
-};
-
 // Return the value of a formula. `statement` returns the value of a statement, and `combine` that of a connective,
 // given the values of its parts. `done` holds the known values of connectives; new ones are added.
 template <class Statement, class Combine>
@@ -42,14 +32,14 @@ nb::object folded(const Node& formula, Values& done, Statement statement, Combin
       done.try_emplace(frame.node.ptr(), frame.node.object(), value);
       around.pop_back();
       if (around.empty()) return value;
-      around.back().values.append(value);
+      around.back().results.append(value);
       continue;
     }
     const nb::object part = frame.fields[frame.next++];
     if (!types().is_connective(Py_TYPE(part.ptr()))) {
-      frame.values.append(statement(part));
+      frame.results.append(statement(part));
     } else if (const auto known = done.find(part.ptr()); known != done.end()) {
-      frame.values.append(known->second.second);
+      frame.results.append(known->second.second);
     } else {
       around.emplace_back(Node(part));
     }
@@ -59,7 +49,7 @@ nb::object folded(const Node& formula, Values& done, Statement statement, Combin
 nb::object fold(nb::handle formula, nb::callable statement, nb::callable combine) {
   Values done;
   return folded(Node(formula), done, statement,
-                [&](const Frame& frame) { return combine(frame.node.object(), frame.values); });
+                [&](const Frame& frame) { return combine(frame.node.object(), frame.results); });
 }
 
 class Substitution {
@@ -96,7 +86,7 @@ class Substitution {
     work_ += static_cast<int64_t>(frame.fields.size());
     // Most connectives contain none of the statements that change, and remain the same object.
     for (size_t at = 0; at < frame.fields.size(); ++at) {
-      if (!frame.fields[at].is(nb::object(frame.values[at]))) return rebuilt(frame.node.type(), frame.values);
+      if (!frame.fields[at].is(nb::object(frame.results[at]))) return rebuilt(frame.node.type(), frame.results);
     }
     return frame.node.object();
   }

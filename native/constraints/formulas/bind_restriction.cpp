@@ -12,16 +12,6 @@ namespace {
 
 using namespace nanobind::literals;
 
-// A connective or a reference whose parts are being restricted.
-struct Frame {
-  explicit Frame(const Node& node) : node(node), fields(node.fields()) {}
-
-  Node node;
-  nb::tuple fields;
-  nb::list kept;
-  size_t next = 0;
-};
-
 class ToKind {
  public:
   // `about`: the types of statements about values of the kind. `of_kind`: the type of statements that name a kind.
@@ -125,19 +115,19 @@ class ToKind {
       if (found.ptr() == of.falsity) is_false_ = true;
       if (found.ptr() == of.truth) return;
     }
-    frame.kept.append(found);
+    frame.results.append(found);
   }
 
   nb::object result_of(const Frame& frame) const {
-    if (is(frame.node.type(), reference_)) return frame.kept[0];
-    if (frame.node.type() == types().conjunction && frame.kept.size() == frame.fields.size()) {
+    if (is(frame.node.type(), reference_)) return frame.results[0];
+    if (frame.node.type() == types().conjunction && frame.results.size() == frame.fields.size()) {
       bool is_same = true;
       for (size_t at = 0; at < frame.fields.size() && is_same; ++at) {
-        is_same = nb::object(frame.kept[at]).equal(frame.fields[at]);
+        is_same = nb::object(frame.results[at]).equal(frame.fields[at]);
       }
       if (is_same) return frame.node.object();
     }
-    return rebuilt(frame.node.type(), frame.kept);
+    return rebuilt(frame.node.type(), frame.results);
   }
 
   const nb::object kind_;

@@ -4,6 +4,7 @@
 //     Formula     an object's memory: its fields, and its hash
 //     Types       the types of formulas that functions here distinguish
 //     Node        a reference to a formula
+//     Frame       a formula whose parts are being processed
 //
 // A formula may be of any depth and shares its parts, so passes keep a work stack and look at each connective once.
 // Fields of equal formulas become one tuple when they are compared, so a function that runs Python code while it looks
@@ -56,6 +57,16 @@ class Node {
   Node(nb::object made, Unchecked) : object_(std::move(made)) {}
 
   nb::object object_;
+};
+
+// A formula on the work stack of a pass: the results of its parts so far, and the index of the next part.
+struct Frame {
+  explicit Frame(const Node& formula) : node(formula), fields(formula.fields()) {}
+
+  Node node;
+  nb::tuple fields;
+  nb::list results;
+  size_t next = 0;
 };
 
 // Return whether two formulas are of one type and have equal fields, which they share from then on.
