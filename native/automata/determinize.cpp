@@ -61,50 +61,87 @@ Vector<int32_t> representatives(const Nfa& nfa, const Arcs& arcs, const Edges& e
   return found;
 }
 
+class SubsetConstruction {
+ public:
+  SubsetConstruction(const Nfa& nfa, Budget& budget)
+      : nfa_(nfa),
+        budget_(budget),
+        arcs_(rows_of(
+            nfa.num_states, nfa.arcs, [](const Arc& arc) { return OutArc{arc.symbol, arc.target}; }, budget)),
+        epsilon_(rows_of(
+            nfa.num_states, nfa.epsilon, [](const Edge& edge) { return edge.target; }, budget)),
+        stands_for_(representatives(nfa, arcs_, epsilon_, budget)),
+        found_(budget),
+        sets_(budget),
+        targets_(nfa.num_symbols, budget),
+        seen_(nfa.num_states, kNone, budget),
+        gathered_(nfa.num_states, kNone, budget),
+        closure_(budget) {
+    sets_.push(0);
+    sets_.close();
+  }
+
+  Transitions explore(int64_t max_states) {
+    for (int32_t state = 0; state < sets_.size(); ++state) {
+      support::require_at_most(sets_.size(), max_states);
+      found_.final.push_back(gather_targets(state));
+      add_arcs(state);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Gather the targets of the epsilon closure of a set by symbol; return whether the end is in the closure.
+  bool gather_targets(int32_t state) {
+    const auto members = sets_[state];
+    closure_.assign(members.begin(), members.end());
+    for (int32_t member : closure_) seen_[member] = state;
+    bool is_final = false;
+    for (size_t at = 0; at < closure_.size(); ++at) {
+      const int32_t member = closure_[at];
+      is_final = is_final || member == nfa_.end;
+      for (int32_t to : epsilon_[member]) {
+        const int32_t target = stands_for_[to];
+        if (seen_[target] == state) continue;
+        seen_[target] = state;
+        closure_.push_back(target);
+      }
+      for (const auto [symbol, target] : arcs_[member]) targets_.add(symbol, stands_for_[target]);
+      budget_.spend(4 + static_cast<int64_t>(epsilon_[member].size() + 4 * arcs_[member].size()));
+    }
+    return is_final;
+  }
+  // Add the arcs of a set to the sets of the targets gathered.
+  void add_arcs(int32_t state) {
+    targets_.drain([&](int32_t symbol, auto visit_targets) {
+      visit_targets([&](int32_t target) {
+        if (gathered_[target] == stamp_) return;
+        gathered_[target] = stamp_;
+        sets_.push(target);
+      });
+      ++stamp_;
+      sort(sets_.open());
+      found_.arcs.push_back({state, symbol, sets_.close().number});
+    });
+  }
+
+  const Nfa& nfa_;
+  Budget& budget_;
+  const Rows<OutArc> arcs_;
+  const Rows<int32_t> epsilon_;
+  const Vector<int32_t> stands_for_;
+  Transitions found_;
+  support::Interner<int32_t> sets_;
+  TargetsBySymbol<int32_t> targets_;
+  Vector<int32_t> seen_, gathered_;  // the last set whose closure has each state, and the last symbol that leads there
+  Vector<int32_t> closure_;
+  int32_t stamp_ = 0;
+};
+
 }  // namespace
 
 Transitions determinize(const Nfa& nfa, int64_t max_states, Budget& budget) {
-  const auto arcs =
-      rows_of(nfa.num_states, nfa.arcs, [](const Arc& arc) { return OutArc{arc.symbol, arc.target}; }, budget);
-  const auto epsilon = rows_of(nfa.num_states, nfa.epsilon, [](const Edge& edge) { return edge.target; }, budget);
-  const Vector<int32_t> stands_for = representatives(nfa, arcs, epsilon, budget);
-  Transitions found(budget);
-  support::Interner<int32_t> sets(budget);
-  TargetsBySymbol<int32_t> targets(nfa.num_symbols, budget);
-  Vector<int32_t> seen(nfa.num_states, kNone, budget), gathered(nfa.num_states, kNone, budget), closure(budget);
-  int32_t stamp = 0;
-  sets.push(0);
-  sets.close();
-  for (int32_t state = 0; state < sets.size(); ++state) {
-    support::require_at_most(sets.size(), max_states);
-    const auto members = sets[state];
-    closure.assign(members.begin(), members.end());
-    for (int32_t member : closure) seen[member] = state;
-    found.final.push_back(false);
-    for (size_t at = 0; at < closure.size(); ++at) {
-      const int32_t member = closure[at];
-      if (member == nfa.end) found.final[state] = true;
-      for (int32_t to : epsilon[member]) {
-        const int32_t target = stands_for[to];
-        if (seen[target] == state) continue;
-        seen[target] = state;
-        closure.push_back(target);
-      }
-      for (const auto [symbol, target] : arcs[member]) targets.add(symbol, stands_for[target]);
-      budget.spend(4 + static_cast<int64_t>(epsilon[member].size() + 4 * arcs[member].size()));
-    }
-    targets.drain([&](int32_t symbol, auto visit_targets) {
-      visit_targets([&](int32_t target) {
-        if (gathered[target] == stamp) return;
-        gathered[target] = stamp;
-        sets.push(target);
-      });
-      ++stamp;
-      sort(sets.open());
-      found.arcs.push_back({state, symbol, sets.close().number});
-    });
-  }
-  return found;
+  return SubsetConstruction(nfa, budget).explore(max_states);
 }
 
 }  // namespace automata

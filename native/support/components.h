@@ -9,6 +9,15 @@
 
 namespace support {
 
+// Move the nodes of a component, down to its first one, from those that are open.
+inline void close_component(int32_t first, int32_t number, Vector<int32_t>& open, Vector<int32_t>& component) {
+  for (int32_t member = -1; member != first;) {
+    member = open.back();
+    open.pop_back();
+    component[member] = number;
+  }
+}
+
 // Return the nodes of each component, numbered so that edges lead to the same component or to a smaller number.
 // `offsets` says where the edges of each node begin, [N + 1]; `target_of(e)` is the target of an edge.
 template <class TargetOf>
@@ -43,12 +52,7 @@ Groups components(std::span<const int32_t> offsets, TargetOf target_of, Budget& 
       if (descends) continue;
       path.pop_back();
       if (low[node] < order[node]) continue;
-      for (int32_t member = kUnseen; member != node;) {
-        member = open.back();
-        open.pop_back();
-        component[member] = count;
-      }
-      ++count;
+      close_component(node, count++, open, component);
     }
   }
   return grouped(count, component.size(), [&](size_t node) { return component[node]; }, budget);

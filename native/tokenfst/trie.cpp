@@ -25,35 +25,54 @@ size_t num_prefixes(std::span<const uint8_t> data, std::span<const int64_t> offs
 }  // namespace
 
 Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int32_t first_rank) {
+  find_below(make_nodes(data, offsets));
+  bytes_.resize(nodes_.size());
+  std::ranges::transform(nodes_, bytes_.begin(), &TrieNode::byte);
+  for (TrieNode& node : nodes_) node.first_rank += first_rank, node.end_rank += first_rank;
+}
+
+// Make the nodes, with ranks from 0; return the parent of each.
+std::vector<int32_t> Trie::make_nodes(std::span<const uint8_t> data, std::span<const int64_t> offsets) {
   nodes_.reserve(num_prefixes(data, offsets));
-  std::vector<int32_t> parent{0}, depth{0}, open{0};
   nodes_.push_back({});
   nodes_[0].end_rank = static_cast<int32_t>(offsets.size()) - 1;
-  const auto length = [&](int32_t rank) { return offsets[rank + 1] - offsets[rank]; };
+  std::vector<int32_t> parent{0}, depth{0}, open{0};
   while (!open.empty()) {
     const int32_t node = open.back(), at = depth[node];
     open.pop_back();
-    int32_t rank = nodes_[node].first_rank;
-    const int32_t end = nodes_[node].end_rank;
-    while (rank < end && length(rank) == at) ++rank;
-    nodes_[node].num_own = std::min(rank - nodes_[node].first_rank, TrieNode::kManyOwn) & TrieNode::kManyOwn;
     const auto first = static_cast<int32_t>(nodes_.size());
-    while (rank < end) {
-      TrieNode child{};
-      child.byte = data[offsets[rank] + at];
-      child.first_rank = rank;
-      while (rank < end && data[offsets[rank] + at] == child.byte) ++rank;
-      child.end_rank = rank;
-      nodes_.push_back(child);
-      parent.push_back(node);
-      depth.push_back(at + 1);
-    }
+    add_children(node, at, data, offsets);
     const auto last = static_cast<int32_t>(nodes_.size());
-    nodes_[node].children = last > first ? first : 0;
-    nodes_[node].num_children = static_cast<uint16_t>(last - first) & 0x1FF;
+    parent.resize(last, node);
+    depth.resize(last, at + 1);
     // The first child is next, so that the blocks of a subtree are adjacent as well.
     for (int32_t child = last; child-- > first;) open.push_back(child);
   }
+  return parent;
+}
+
+// Add the children of a node at some depth, and count its own tokens.
+void Trie::add_children(int32_t node, int32_t depth, std::span<const uint8_t> data, std::span<const int64_t> offsets) {
+  int32_t rank = nodes_[node].first_rank;
+  const int32_t end = nodes_[node].end_rank;
+  while (rank < end && offsets[rank + 1] - offsets[rank] == depth) ++rank;
+  nodes_[node].num_own = std::min(rank - nodes_[node].first_rank, TrieNode::kManyOwn) & TrieNode::kManyOwn;
+  const auto first = static_cast<int32_t>(nodes_.size());
+  while (rank < end) {
+    TrieNode child{};
+    child.byte = data[offsets[rank] + depth];
+    child.first_rank = rank;
+    while (rank < end && data[offsets[rank] + depth] == child.byte) ++rank;
+    child.end_rank = rank;
+    nodes_.push_back(child);
+  }
+  const auto last = static_cast<int32_t>(nodes_.size());
+  nodes_[node].children = last > first ? first : 0;
+  nodes_[node].num_children = static_cast<uint16_t>(last - first) & 0x1FF;
+}
+
+// Find what occurs below each node, and how deep.
+void Trie::find_below(std::span<const int32_t> parent) {
   // What a node's byte adds: the kind of the character that it completes, kOther within one.
   const auto kind = [&](size_t node) -> uint32_t {
     const uint8_t last = nodes_[node].byte, before = nodes_[parent[node]].byte;
@@ -70,9 +89,6 @@ Trie::Trie(std::span<const uint8_t> data, std::span<const int64_t> offsets, int3
     above.high_below |= static_cast<uint8_t>(own.high_below | kind(node));
     if (own.byte < 0x80) support::set_bit(above.ascii_below, own.byte);
   }
-  bytes_.resize(nodes_.size());
-  std::ranges::transform(nodes_, bytes_.begin(), &TrieNode::byte);
-  for (TrieNode& node : nodes_) node.first_rank += first_rank, node.end_rank += first_rank;
 }
 
 int32_t Trie::child(const TrieNode& node, uint8_t byte) const {

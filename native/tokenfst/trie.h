@@ -57,6 +57,10 @@ class Trie {
   int32_t child(const TrieNode& node, uint8_t byte) const;
 
  private:
+  std::vector<int32_t> make_nodes(std::span<const uint8_t> data, std::span<const int64_t> offsets);
+  void add_children(int32_t node, int32_t depth, std::span<const uint8_t> data, std::span<const int64_t> offsets);
+  void find_below(std::span<const int32_t> parent);
+
   std::vector<TrieNode> nodes_;   // children come after their parents
   std::vector<uint8_t> bytes_;    // by node
   std::vector<uint8_t> deepest_;  // by node

@@ -26,7 +26,7 @@ ExitDistances::ExitDistances(SubsetMachine& machine, const Trie& tokens, Budget&
       num_followed_(budget),
       made_rows_(budget) {
   find_rules_with_flags();
-  find_ways_to_exits();
+  find_paths_to_exits();
 }
 
 void ExitDistances::find_rules_with_flags() {
@@ -115,7 +115,7 @@ void ExitDistances::add_rows() {
   }
 }
 
-void ExitDistances::find_ways_to_exits() {
+void ExitDistances::find_paths_to_exits() {
   add_rows();
   const Vector<int32_t> order = last_states_first();
   for (bool changed = true; changed;) {
@@ -188,24 +188,10 @@ void ExitDistances::find_made(int32_t state) {
   bool meets_cycle = false;
   Vector<int32_t> waiting(1, state, budget_), next(budget_);
   while (!waiting.empty()) {
-    const int32_t at = waiting.back();
-    const auto [place, is_new] = made_.try_emplace(at, static_cast<int32_t>(made_rows_.rows()));
-    const int32_t row = place->second;
-    if (is_new) {
-      made_rows_.add_row(nfa_.num_exits(rule_of(at)), kFar);
-      const auto before = num_followed_.find(at);
-      followed_.push_back({at, before == num_followed_.end() ? 1 : before->second, false});
-    } else if (followed_[row].is_done) {
+    const int32_t at = waiting.back(), row = advance_made(at);
+    if (row == kNone) {
       waiting.pop_back();
       continue;
-    } else {
-      fill_made(row);
-      if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(at) || made_rows_.rows() >= kMaxMade) {
-        followed_[row].is_done = true;
-        waiting.pop_back();
-        continue;
-      }
-      num_followed_[at] = ++followed_[row].num_arcs;
     }
     next.clear();
     each_next(at, followed_[row].num_arcs, [&](int32_t target) { next.push_back(outer_after(target).state); });
@@ -220,7 +206,33 @@ void ExitDistances::find_made(int32_t state) {
     }
     budget_.spend(32 + 8 * static_cast<int64_t>(next.size()));
   }
-  for (bool changed = meets_cycle; changed;) {
+  if (meets_cycle) lower_made(first);
+}
+
+// Add a row for a state, or compute again the one that it has and follow one more arc; return the row, or kNone once it
+// is done: all exits are reached, or no arc is left.
+int32_t ExitDistances::advance_made(int32_t state) {
+  const auto [place, is_new] = made_.try_emplace(state, static_cast<int32_t>(made_rows_.rows()));
+  const int32_t row = place->second;
+  if (is_new) {
+    made_rows_.add_row(nfa_.num_exits(rule_of(state)), kFar);
+    const auto before = num_followed_.find(state);
+    followed_.push_back({state, before == num_followed_.end() ? 1 : before->second, false});
+    return row;
+  }
+  if (followed_[row].is_done) return kNone;
+  fill_made(row);
+  if (!lacks_exit(row) || followed_[row].num_arcs >= num_open_arcs(state) || made_rows_.rows() >= kMaxMade) {
+    followed_[row].is_done = true;
+    return kNone;
+  }
+  num_followed_[state] = ++followed_[row].num_arcs;
+  return row;
+}
+
+// Lower the rows from `first` on until none changes.
+void ExitDistances::lower_made(size_t first) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (auto row = static_cast<int32_t>(made_rows_.rows()); row-- > static_cast<int32_t>(first);) {
       changed = fill_made(row) || changed;

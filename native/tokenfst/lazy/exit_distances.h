@@ -49,7 +49,7 @@ class ExitDistances {
 
   void add_rows();
   Vector<int32_t> last_states_first();
-  void find_ways_to_exits();
+  void find_paths_to_exits();
   bool lower_by_call(std::span<int32_t> row, int32_t state);
   void find_rules_with_flags();
   void find_possible_exits();
@@ -62,6 +62,8 @@ class ExitDistances {
   // of flags occur.
   bool is_found_alone(int32_t outer) const;
   void find_made(int32_t state);
+  int32_t advance_made(int32_t state);
+  void lower_made(size_t first);
   void forget_made();
   bool fill_made(int32_t number);
   bool lacks_exit(int32_t number);
