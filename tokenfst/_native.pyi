@@ -194,7 +194,7 @@ class FiniteCore(AutomatonCore):
     @property
     def min_tokens_runs(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
         """
-        With a register: `min_tokens` as runs of register values. The key of each run, location x (R + 1) + its least value, and the number of tokens.
+        With a register: `min_tokens` as runs of register values. The key of each run, control state x (R + 1) + its least value, and the number of tokens.
         """
 
 class PushdownTrees:
@@ -731,7 +731,7 @@ class ItemPosition:
 
     @property
     def has_rivals(self) -> bool:
-        """Whether the item or name under way may still repeat an earlier one."""
+        """Whether the current item or name may still repeat an earlier one."""
 
     @property
     def num_repeats(self) -> int:
@@ -767,7 +767,7 @@ class ItemTokenReader:
 
     def can_continue(self, arg: ItemPosition, /) -> bool:
         """
-        Return whether the item or name under way can still differ from all earlier ones.
+        Return whether the current item or name can still differ from all earlier ones.
         """
 
     def clear(self, arg0: ItemPosition, arg1: numpy.typing.NDArray[numpy.int32], /) -> None:
@@ -775,7 +775,7 @@ class ItemTokenReader:
 
     def doubtful(self, position: ItemPosition, mask: numpy.typing.NDArray[numpy.int32]) -> list[tuple[int, ItemPosition | None]]:
         """
-        Return the tokens of a mask after which something has rivals, or in which an item repeats an earlier one, each with the position that it leads to, or None if it is not allowed.
+        Return the tokens of a mask after which the current item or name has rivals, or in which an item repeats an earlier one, each with the position that it leads to, or None if it is not allowed.
         """
 
     def some_way(self, arg: ItemPosition, /) -> bytes | None:

@@ -28,7 +28,7 @@ Vector<int32_t> columns_in_order(std::span<const int32_t> block_of, size_t num_c
   return columns;
 }
 
-// Canonical tables from the table `[Q, P + L]` of the state that each block of bytes and each label leads to.
+// Return canonical tables from the table `[Q, P + L]` of the state that each block of bytes and each label leads to.
 ByteTables dense(int32_t start, std::span<const uint8_t> final, std::span<const int32_t> block_of,
                  const Matrix<int32_t>& table, int32_t num_labels, Budget& budget) {
   const auto num_states = static_cast<int32_t>(final.size());

@@ -6,7 +6,7 @@ namespace automata {
 
 namespace {
 
-// A commutative operation on two numbers, as the key of its result.
+// Return the key of the result of a commutative operation on two numbers.
 int64_t key_of(int32_t one, int32_t other) { return int64_t{std::min(one, other)} << 32 | std::max(one, other); }
 
 }  // namespace
@@ -65,7 +65,7 @@ int32_t Conditions::both(int32_t one, int32_t other) {
   return both_[key] = reduced(all);
 }
 
-// The alternative with the obligations of two; -1 if they contradict each other.
+// Return the alternative with the obligations of two; -1 if they contradict each other.
 int32_t Conditions::joined(int32_t one, int32_t other) {
   alternatives_.discard();
   const auto add = [&](int32_t bit) {
@@ -87,7 +87,7 @@ int32_t Conditions::joined(int32_t one, int32_t other) {
   return alternatives_.close().number;
 }
 
-// The condition of some alternatives, without those that include another.
+// Return the condition of some alternatives, without those that include another.
 int32_t Conditions::reduced(Vector<int32_t>& alternatives) {
   std::ranges::sort(alternatives, {},
                     [&](int32_t alternative) { return std::pair(alternatives_[alternative].size(), alternative); });

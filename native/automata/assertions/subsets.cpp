@@ -26,7 +26,7 @@ class Found {
   Vector<Reached> waiting;  // states and conditions that are still to be added
 
   std::span<const int32_t> states() const { return states_; }
-  // The condition of a state; kFalse if it is not reached.
+  // Return the condition of a state; kFalse if it is not reached.
   int32_t operator[](int32_t state) const { return condition_of_[state] == kNone ? kFalse : condition_of_[state]; }
   // Add one more condition under which a state is reached; return whether it makes a difference.
   bool add(int32_t state, int32_t condition, Conditions& conditions) {
@@ -150,7 +150,7 @@ class Subsets {
     }
   }
 
-  // The condition that is left once a symbol has been read.
+  // Return the condition that is left once a symbol has been read.
   int32_t stepped(int32_t condition, int32_t symbol) {
     const int64_t key = int64_t{condition} << 32 | symbol;
     if (const auto known = stepped_.find(key); known != stepped_.end()) return known->second;
@@ -173,8 +173,8 @@ class Subsets {
     return result;
   }
 
-  // The state of the result for all that is reached at one place of a text, without reading more, from the states
-  // entered there. States without arcs are left out, except the end of the text.
+  // Return the state of the result for all that is reached at one place of a text, without reading more, from the
+  // states entered there. States without arcs are left out, except the end of the text.
   int32_t closed() {
     for (const int32_t state : here_) readable_[state] = kNone;
     here_.clear();

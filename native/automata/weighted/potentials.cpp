@@ -94,7 +94,7 @@ class Least {
     return is_better;
   }
 
-  // The number of symbols that lead from the states of a component to each state.
+  // Return the number of symbols that lead from the states of a component to each state.
   Vector<int64_t> symbols_into(std::span<const int32_t> states) {
     Vector<int64_t> found(automaton_.num_states(), 0, budget_);
     for (int32_t state : states) {
@@ -103,7 +103,7 @@ class Least {
     return found;
   }
 
-  // What it costs at least to leave a component, or to end in it, whatever is paid inside.
+  // Return the least cost of leaving a component, or of ending in it, whatever is paid inside.
   Cost least_exit(std::span<const int32_t> states) {
     Vector<uint8_t> is_inside(automaton_.num_states(), false, budget_);
     for (int32_t state : states) is_inside[state] = true;
@@ -127,7 +127,7 @@ class Least {
   Vector<int32_t> changed_;  // the states that the last round of `settle` improved
 };
 
-// The cost of two events together.
+// Return the cost of two events together.
 double both(double a, double b) {
   const double least = std::min(a, b), other = std::max(a, b);
   return std::isinf(other) ? least : least - std::log1p(std::exp(least - other));
@@ -159,7 +159,7 @@ class Sums {
     return end == kInfinite ? INFINITY : static_cast<double>(end) / kUnitsPerOne;
   }
 
-  // The cost of an arc, with all of its symbols together.
+  // Return the cost of an arc, with all of its symbols together.
   double cost_of(int32_t arc) const {
     const auto symbols = static_cast<double>(automaton_.arcs[arc].high - automaton_.arcs[arc].low + 1);
     return static_cast<double>(automaton_.cost[arc]) / kUnitsPerOne - std::log(symbols);

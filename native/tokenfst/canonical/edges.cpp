@@ -66,7 +66,7 @@ class Collector {
   }
 
  private:
-  // Tokens by class and then by position, without those in no class.
+  // Take the tokens by class and then by position, without those in no class.
   void take_members(CanonicalEdges& found) const {
     const auto& token_at = tokens_.pairs.token_at;
     const Groups groups = support::grouped(
@@ -78,7 +78,7 @@ class Collector {
     for (int32_t place : groups.order) found.members.push_back(token_at[place]);
     found.members.erase(found.members.begin(), found.members.begin() + first);
   }
-  // Edges by source and then by class, only for classes with tokens.
+  // Take the edges by source and then by class, only for classes with tokens.
   void take_edges(CanonicalEdges& found) const {
     const Groups by_class =
         support::grouped(num_classes_, edges_.size(), [&](size_t edge) { return edges_[edge].number; }, budget_);

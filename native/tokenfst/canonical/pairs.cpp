@@ -40,7 +40,7 @@ struct DepthFirst {
   Vector<int32_t> end;
 };
 
-// Siblings by clock, descending; for one clock, first those whose right half is made at that clock as well.
+// Return siblings by clock, descending; for one clock, first those whose right half is made at that clock as well.
 Groups children(DerivationSpan tokens, Budget& budget) {
   const auto key = [&](int32_t token) {
     const Derivation& own = tokens[token];

@@ -187,7 +187,7 @@ bool LazyAutomaton::is_large(bool begins) const {
   return stacks > most / kShareOfStacks || states > most / kShareOfStates || is_crowded;
 }
 
-// Whether something should be dropped to make room.
+// Return whether something should be dropped to make room.
 bool LazyAutomaton::is_full(bool begins) const {
   if (must_restart_) return true;
   const int64_t most = budget_.max_bytes();
@@ -195,7 +195,7 @@ bool LazyAutomaton::is_full(bool begins) const {
   return is_large(begins) || (previous_ && current_->num_bytes() + previous_->num_bytes() > most / 2);
 }
 
-// The share of the memory beyond that of the beginning that is used.
+// Return the used share of the memory beyond that of the beginning.
 double LazyAutomaton::share_used() const {
   return static_cast<double>(budget_.used_bytes() - first_bytes_) /
          static_cast<double>(std::max(budget_.max_bytes() - first_bytes_, int64_t{1}));

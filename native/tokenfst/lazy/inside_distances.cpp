@@ -12,7 +12,8 @@ using automata::kNone;
 // At most this many layers are written: if they do not grow evenly by then, further layers are treated as too far.
 constexpr size_t kMaxLayers = 1 << 10;
 
-// The difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path exists.
+// Return the difference between a layer and the one before, kNone if it is not the same for all states; 0 if no path
+// exists.
 int32_t growth(std::span<const int32_t> layer, std::span<const int32_t> before) {
   int32_t more = 0;
   for (size_t state = 0; state < layer.size(); ++state) {

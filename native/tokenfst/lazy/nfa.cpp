@@ -163,7 +163,7 @@ void LazyNfa::number_pages() {
   copy_pages_.push_back(std::max(num_copies - 1, 0));
 }
 
-// The outer states alone: a chain, a copy or a counter is one arc.
+// Read the outer states alone: a chain, a copy or a counter is one arc.
 void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Edge> outer(budget);
   outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
@@ -214,7 +214,7 @@ void LazyNfa::read_edges(const VisiblyPushdownLayout& layout, std::span<const ui
   edge_offsets_.push_back(static_cast<int32_t>(edges_.size()));
 }
 
-// The epsilon arcs of the layout, chains without a byte, and the entries of counters.
+// Read the epsilon arcs of the layout, chains without a byte, and the entries of counters.
 void LazyNfa::read_epsilon(const VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget) {
   struct Epsilon {
     int32_t source, target, leads_to;

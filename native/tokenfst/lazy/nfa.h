@@ -121,7 +121,7 @@ class LazyNfa {
   // This may make a block.
   int32_t one_further(int32_t state, int32_t next);
   // Return the length in bytes up to which no text exceeds the greatest number of units of a state that counts and has
-  // reached the least number; 0 if it has not reached it. Without a limit for states that do not count.
+  // reached the least number; 0 if it has not reached it. INT32_MAX where there is no such limit.
   int32_t bytes_within(int32_t state) const;
 
  private:

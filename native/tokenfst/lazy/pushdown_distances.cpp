@@ -7,7 +7,7 @@ namespace tokenfst {
 
 namespace {
 
-// A vocabulary of all single bytes, and then the end.
+// Return a vocabulary of all single bytes, and then the end.
 Vocabulary bytes_alone() {
   std::vector<uint8_t> data;
   std::vector<int64_t> offsets{0};

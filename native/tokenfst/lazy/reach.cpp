@@ -18,7 +18,7 @@ class Covering {
         counts_(context.machine.counts()),
         alike_(alike) {}
 
-  // Whether nothing below a node changes the distance.
+  // Return whether nothing below a node changes the distance.
   bool covers(const Place& from, const Place& reached, const TrieNode& node) {
     if (loops_below(context_, from, reached, node, whole_, &StateLoops::returning)) return true;
     if (!counts_) return false;

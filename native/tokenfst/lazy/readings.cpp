@@ -44,7 +44,7 @@ std::pair<int32_t, int32_t> LazyNfa::detached_with_flags(int32_t state) {
   return {own - num_outer() + first_detached_, with_flags(chains_[in_chain(own).first].target, flags)};
 }
 
-// The arc of a chain after `place` bytes.
+// Append the arc of a chain after `place` bytes.
 void LazyNfa::chain_arc(int32_t chain, int32_t place, Vector<ClassArc>& arcs) const {
   const Chain& own = chains_[chain];
   const int32_t column = text_[own.text_begin + place], next = own.first_state + place;
@@ -241,7 +241,7 @@ void LazyNfa::append_arcs(int32_t state, Vector<ClassArc>& arcs) {
   }
 }
 
-// Where the text of a counter begins.
+// Return the state where the text of a counter begins.
 int32_t LazyNfa::first_state(int32_t counter) const {
   const Counter& own = counters_[counter];
   const bool is_bounded = own.low > 0 || own.high != kNone;

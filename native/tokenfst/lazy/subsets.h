@@ -55,7 +55,7 @@ class ByState {
     std::ranges::fill(fixed_, value_);
     std::ranges::fill(made_, value_);
   }
-  // Make room again, after the states that were made later have been forgotten.
+  // Reset the numbers, and drop the room for the states that were made later, which have been forgotten.
   void restart() {
     std::ranges::fill(fixed_, value_);
     support::drop(made_);
@@ -94,8 +94,8 @@ class SubsetMachine : public Machine {
   std::span<const int32_t> joint_rules(int32_t number) const { return joint_calls_[number]; }
   // Return the set without those counts whose bounds are out of reach for tokens of at most `longest` bytes.
   int32_t far_state(int32_t set, int32_t longest) override;
-  // Return the same set if every count in it has reached its least number, so that the distance to the end is the same
-  // from each of them; otherwise the set itself.
+  // Return the far state of a set if every count in the set has reached its least number, so that the distance to the
+  // end is the same from each of them; otherwise the set itself.
   Alike alike(int32_t set) override;
   bool counts() const override { return nfa_.counts(); }
   int32_t one_further(int32_t set, int32_t next) override;

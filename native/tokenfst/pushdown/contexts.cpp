@@ -185,7 +185,7 @@ class OutcomeTable {
   Vector<int32_t> found_;
 };
 
-// The edges of all nodes, and their outcomes.
+// Add the edges of all nodes, and their outcomes.
 void add_edges(const ContextNodes& nodes, OutcomeTable& outcomes, PushdownTables& tables, Budget& budget) {
   Vector<PushdownTables::Edge> edges(budget);
   tables.row_offsets.push_back(0);

@@ -103,7 +103,7 @@ std::string shown(const Position& position) {
 
 nb::bytes bytes_from(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
-// Strings, numbers and words by themselves, so that tests can check how they are compared.
+// Bind strings, numbers and words by themselves, so that tests can check how they are compared.
 void bind_scalars(nb::module_& m) {
   nb::class_<Value>(m, "ItemValue", "A JSON value as `uniqueItems` compares it.")
       .def("__hash__", [](const Value& value) { return static_cast<int64_t>(value.hash); })

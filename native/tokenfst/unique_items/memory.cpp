@@ -21,7 +21,7 @@ uint64_t hash_of(const Container& container) {
   return hash;
 }
 
-// Whether two lists of parts are equal.
+// Return whether two lists of parts are equal.
 bool are_equal(const Part* left, const Part* right) {
   for (; left != right; left = left->before.get(), right = right->before.get()) {
     if (!left || !right || left->hash != right->hash || left->name != right->name || *left->value != *right->value) {

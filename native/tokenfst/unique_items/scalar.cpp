@@ -9,7 +9,7 @@ namespace {
 // The letters of \u0041.
 constexpr size_t kLong = 6;
 
-// A number with commas between thousands.
+// Return a number with commas between thousands.
 std::string with_commas(int64_t number) {
   const std::string digits = std::to_string(number);
   std::string found;
@@ -44,12 +44,12 @@ char unescaped(char letter) {
   }
 }
 
-// The code of a long escape.
+// Return the code of a long escape.
 uint32_t code_of(std::string_view escape) {
   return static_cast<uint32_t>(std::stoul(std::string(escape.substr(2, kLong - 2)), nullptr, 16));
 }
 
-// A character in UTF-8; halves of surrogate pairs are written as three bytes.
+// Return a character in UTF-8; halves of surrogate pairs are written as three bytes.
 std::string encoded(uint32_t code) {
   const auto continued = [](uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3F)); };
   if (code < 0x80) return {static_cast<char>(code)};
@@ -58,7 +58,7 @@ std::string encoded(uint32_t code) {
   return {static_cast<char>(0xF0 | code >> 18), continued(code >> 12), continued(code >> 6), continued(code)};
 }
 
-// The first character of a text in UTF-8, as `encoded` writes it.
+// Return the first character of a text in UTF-8, as `encoded` writes it.
 uint32_t first_code(std::string_view text) {
   const auto byte = [&](size_t at) { return static_cast<uint32_t>(static_cast<uint8_t>(text[at])); };
   const uint32_t lead = byte(0);
@@ -70,7 +70,7 @@ uint32_t first_code(std::string_view text) {
   return code;
 }
 
-// The long escape of a character, with small letters.
+// Return the long escape of a character, with small letters.
 std::string escape_of(uint32_t code) {
   if (code >= 0x10000) {
     const uint32_t above = code - 0x10000;

@@ -16,12 +16,12 @@ std::string without_leading_zeros(std::string_view digits) {
   return std::string(digits.substr(std::min(digits.find_first_not_of('0'), digits.size())));
 }
 
-// Numbers without a sign compare as their digits do, the longer one being the greater.
+// Return whether one number without a sign is less than another; a longer one is greater.
 bool is_less(const std::string& left, const std::string& right) {
   return left.size() != right.size() ? left.size() < right.size() : left < right;
 }
 
-// The digits of a sum, or of the difference of the greater number and the other one.
+// Return the digits of a sum, or of the difference of the greater number and the other one.
 std::string added(const std::string& greater, const std::string& other, bool is_difference) {
   std::string result(greater.size() + 1, '0');
   int carry = 0;
@@ -49,7 +49,7 @@ ValuePointer hashed(std::shared_ptr<Value> value) {
   return value;
 }
 
-// Whether two values are equal but for their items, which are as many.
+// Return whether two values are equal but for their items, which are as many.
 bool are_alike(const Value& left, const Value& right) {
   return left.hash == right.hash && left.kind == right.kind && left.is_negative == right.is_negative &&
          left.items.size() == right.items.size() && left.text == right.text && left.shift == right.shift &&
