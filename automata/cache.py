@@ -7,7 +7,7 @@
 Automata of the same patterns are needed again and again, by different schemas. Most take a few kilobytes, but some take
 megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. Keys may be as
 large: a name of a property, a list of texts. So the bytes of each key and value are counted when they are stored. Once
-more than `MOST_BYTES` have been stored, all caches are emptied and the count begins again. Texts, tuples and whatever
+more than `MAX_BYTES` have been stored, all caches are emptied and the count begins again. Texts, tuples and whatever
 has `nbytes` are counted; everything else is small.
 
 Rejected: a bound for each cache (several caches hold parts of one value, without knowing of each other); evicting only
@@ -28,7 +28,7 @@ V = TypeVar("V")
 P = ParamSpec("P")
 
 # The most bytes that are stored before all caches are emptied; evicted values are not subtracted.
-MOST_BYTES: Final = 1 << 28
+MAX_BYTES: Final = 1 << 28
 
 
 class BoundedCache(Generic[K, V]):
@@ -114,7 +114,7 @@ def _count(size: int) -> None:
         return
     with _lock:
         _num_bytes += size
-        if _num_bytes <= MOST_BYTES:
+        if _num_bytes <= MAX_BYTES:
             return
         _num_bytes = size
     for cache in list(_caches):

@@ -21,9 +21,9 @@ from automata.limits import Work
 
 # Costs are read from 4-byte floats.
 _TOLERANCE: Final = 1e-5
-_MOST_ROUNDS: Final = 10_000
+_MAX_ROUNDS: Final = 10_000
 # The most states of a component whose equations are solved.
-_MOST_SOLVED: Final = 1_000
+_MAX_SOLVED: Final = 1_000
 
 
 def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
@@ -104,7 +104,7 @@ def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
         return True
     # Shifted in this way, no cost is negative, and cycles cost the same.
     weights = np.exp(-(costs + least[edges[:, 0]] - least[edges[:, 1]]))
-    if size <= _MOST_SOLVED:
+    if size <= _MAX_SOLVED:
         matrix = np.eye(size)
         np.subtract.at(matrix, (edges[:, 0], edges[:, 1]), weights / (1 - _TOLERANCE))
         try:
@@ -112,7 +112,7 @@ def _diverges(edges: IntArray, costs: CostArray, work: Work) -> bool:
         except np.linalg.LinAlgError:
             return True
     vector = np.ones(size)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         work.check()
         following = vector.copy()
         np.add.at(following, edges[:, 0], weights * vector[edges[:, 1]])

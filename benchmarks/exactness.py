@@ -45,7 +45,7 @@ from oracles import Kind, Oracle, oracle
 ERRORS = ("invalid accepted", "dead end", "valid refused", "cut refused")
 _OF_EVENT = {"accepts": ERRORS[0], "dead end": ERRORS[1], "refuses": ERRORS[2], "cut": ERRORS[3]}
 # The number of witnesses that are kept for each constraint, engine and kind of error.
-_MOST_WITNESSES = 3
+_MAX_WITNESSES = 3
 # The seconds after a task's limit at which its process is ended, and the number of tasks between two reports.
 PATIENCE, REPORT_EVERY = 10.0, 25
 
@@ -168,7 +168,7 @@ def judged(standing: Standing, task: Any, found: Any, judge: Oracle) -> None:
         witness = Witness(standing.name, error, task.name, task.kind, task.source, text, event.place, event.tokens)
         if witness.holds(judge):
             errors[error] += 1
-            if errors[error] <= _MOST_WITNESSES:
+            if errors[error] <= _MAX_WITNESSES:
                 standing.witnesses.append(witness)
     standing.counts += found.counts
     if errors:

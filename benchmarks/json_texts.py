@@ -16,7 +16,7 @@ from typing import Any
 
 # The number of random orders of members that are tried in addition to the given one and the schema's.
 SHUFFLES = 12
-_MOST_SCHEMAS = 200
+_MAX_SCHEMAS = 200
 _BOUNDS = (
     "minimum",
     "maximum",
@@ -92,7 +92,7 @@ def _beside(schemas: list[Any], root: Any) -> list[dict[str, Any]]:
     """Return the schemas and the subschemas that they apply to the same value, in the order of the text."""
     found: list[dict[str, Any]] = []
     waiting = list(schemas)
-    while waiting and len(found) < _MOST_SCHEMAS:
+    while waiting and len(found) < _MAX_SCHEMAS:
         schema = waiting.pop(0)
         if not isinstance(schema, dict) or any(schema is each for each in found):
             continue

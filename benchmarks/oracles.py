@@ -40,7 +40,7 @@ Kind = Literal["schema", "pattern", "grammar"]
 # Returns the verdict on a text: True, False, or None for no verdict.
 Oracle = Callable[[bytes], bool | None]
 
-MOST_DIGITS: Final = 400
+MAX_DIGITS: Final = 400
 _VALIDATORS: Final[dict[str, Any]] = {
     "draft4": Draft4Validator,
     "draft6": Draft6Validator,
@@ -87,10 +87,10 @@ def number(text: str) -> Fraction:
     """Return the number that a text denotes.
 
     Raises:
-        TooLarge: the exponent is beyond `MOST_DIGITS`, in either direction.
+        TooLarge: the exponent is beyond `MAX_DIGITS`, in either direction.
     """
     exponent = text.lower().partition("e")[2].lstrip("+-").lstrip("0")
-    if exponent and int(exponent[:10]) > MOST_DIGITS:
+    if exponent and int(exponent[:10]) > MAX_DIGITS:
         raise TooLarge(text)
     return Fraction(text)
 

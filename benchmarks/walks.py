@@ -38,7 +38,7 @@ from tokenfst import Vocabulary
 
 CLOSING = b'"}])0123456789efnrstulaE:,[{( \n'
 # Longer texts are not tried, and random walks are given up after this number of steps.
-MOST_BYTES, MOST_CLOSING = 2000, 120
+MAX_BYTES, MAX_CLOSING = 2000, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Walk:
             if time.monotonic() < until:
                 self._valid(task, value, found, ways, random)
         for text in task.invalid:
-            if time.monotonic() < until and len(text) <= MOST_BYTES:
+            if time.monotonic() < until and len(text) <= MAX_BYTES:
                 found.counts["texts"] += 1
                 tokens, place = self._follow(self.greedy(text), found)
                 if place is None:
@@ -135,7 +135,7 @@ class Walk:
         texts = spellings(value, task.source, random) if task.kind == "schema" else iter([value])
         best: Event | None = None
         for text in texts:
-            if len(text) > MOST_BYTES:
+            if len(text) > MAX_BYTES:
                 return
             found.counts["texts"] += 1
             tokens, place = self._follow(self.greedy(text), found)
@@ -201,7 +201,7 @@ class Walk:
                 break
             taken.append(token)
         wild = random.randint(1, 4)
-        for turn in range(MOST_CLOSING):
+        for turn in range(MAX_CLOSING):
             mask = self.engine.mask()
             if mask[self.end] and turn >= wild:
                 return self._accepts(taken, found)

@@ -162,7 +162,7 @@ class ContainerStates:
     def exit(self, state: int, /) -> int:
         """Return the exit of a state, or -1 if there is none."""
 
-MOST_LISTED: int = 2048
+MAX_LISTED: int = 2048
 
 def states_in_any_order(source: Any, start: int, num_names: int, returning: int, most: int) -> tuple[ContainerStates, bool]:
     """

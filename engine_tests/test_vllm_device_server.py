@@ -60,7 +60,7 @@ MORE_SETTINGS = {
 }
 REQUESTS = 60
 # Where memory is scarce, loads are sent until a request was preempted, which the order of their arrival decides.
-MOST_LOADS = 6
+MAX_LOADS = 6
 
 
 @pytest.fixture(scope="module", params=OPTIONS)
@@ -94,7 +94,7 @@ def metric(server: Server, name: str) -> float:
 def test_a_load_of_all_kinds(server: Server, request: pytest.FixtureRequest) -> None:
     mode = request.node.callspec.params["server"]
     is_scarce = mode in ("preempted and in pieces", "scheduled ahead")
-    for seed in range(1, MOST_LOADS):
+    for seed in range(1, MAX_LOADS):
         asked = troubled(mixed(REQUESTS, schemas_from(20), seed, max_tokens=100), seed)
         answers = send_all(server.url, [on_device(each) for each in asked], 32)
         assert problems(answers) == []

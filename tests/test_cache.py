@@ -28,7 +28,7 @@ class Sized(NamedTuple):
 
 @pytest.fixture
 def few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "MOST_BYTES", 100)
+    monkeypatch.setattr(cache, "MAX_BYTES", 100)
     monkeypatch.setattr(cache, "_num_bytes", 0)
 
 
@@ -165,7 +165,7 @@ def test_vocabularies_are_forgotten() -> None:
 
 def test_large_patterns_of_many_schemas_are_not_kept_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     most = 1 << 22
-    monkeypatch.setattr(cache, "MOST_BYTES", most)
+    monkeypatch.setattr(cache, "MAX_BYTES", most)
     monkeypatch.setattr(cache, "_num_bytes", 0)
     counts = list[int]()
     for number in range(8):
@@ -193,7 +193,7 @@ def _of_long_text(kind: str, text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["name", "open", "required", "dependent", "names", "const", "enum", "not", "keyword"])
 def test_long_texts_of_many_schemas_are_not_kept_without_bound(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     size = 20_000
-    monkeypatch.setattr(cache, "MOST_BYTES", 10 * size)
+    monkeypatch.setattr(cache, "MAX_BYTES", 10 * size)
     monkeypatch.setattr(cache, "_num_bytes", 0)
 
     def compile_schemas(first: int, last: int) -> int:

@@ -390,7 +390,7 @@ def test_the_first_token_is_a_marker_whichever_is_listed_first() -> None:
     for each in (listed, listed[::-1]):
         assert triggered(dict(each)).parse(text) == ("a", Marked("<n>", 50), " on ", Marked("<d>", 5))
     # A text that begins the name of a token is not the marker where the token may be.
-    texts = {"<": integer(1, 9), token("<n>"): integer(10, 99)}
+    texts: dict[str | Expr, Any] = {"<": integer(1, 9), token("<n>"): integer(10, 99)}
     assert triggered(texts).parse("a<n>50") == ("a", Marked("<n>", 50))
     assert triggered(texts).parse("a<5<n>50") == ("a", Marked("<", 5), Marked("<n>", 50))
 

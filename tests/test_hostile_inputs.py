@@ -44,7 +44,7 @@ BY_DEFAULT = (
 )
 # What `jsonschema` takes too long for.
 NO_ORACLE = ("deep", "multiples", "overlap", "times any of two", "thousand digits")
-MOST_BYTES = 20_000
+MAX_BYTES = 20_000
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="peaks of memory are the kernel's")
 
@@ -92,7 +92,7 @@ def test_what_the_inputs_say_of_values_is_so() -> None:
         if hostile.kind != "schema" or any(word in name for word in NO_ORACLE):
             continue
         schema = hostile.make()
-        if len(json.dumps(schema)) > MOST_BYTES:
+        if len(json.dumps(schema)) > MAX_BYTES:
             continue
         judge = oracle("schema", schema)
         for values, right in ((hostile.valid, True), (hostile.invalid, False)):

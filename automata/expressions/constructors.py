@@ -204,7 +204,7 @@ def concat(*parts: Expr | str | bytes) -> Expr:
 
 # An alternation within an alternation is merged into it up to this size, so that joining one part after the other takes
 # time proportional to their number.
-_MOST_MERGED = 256
+_MAX_MERGED = 256
 
 
 def alternation(*parts: Expr | str | bytes) -> Expr:
@@ -214,7 +214,7 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
     flat: list[Expr] = []
     for part in parts:
         expr = _expr(part)
-        merged = isinstance(expr, Alternation) and len(expr.parts) <= _MOST_MERGED
+        merged = isinstance(expr, Alternation) and len(expr.parts) <= _MAX_MERGED
         flat.extend(expr.operands() if merged else (expr,))
     if len({(type(each), each.size) for each in flat}) < len(flat):  # some may be equal
         # Equal parts with weights are all kept, because in the log semiring each of them counts.
@@ -224,7 +224,7 @@ def alternation(*parts: Expr | str | bytes) -> Expr:
 
 
 # A repetition of a repetition becomes one repetition up to this count, so that its bounds can be printed.
-_MOST_REPEATED = 1 << 63
+_MAX_REPEATED = 1 << 63
 
 
 def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr:
@@ -251,7 +251,7 @@ def repeat(inner: Expr | str | bytes, low: int, high: int | None = None) -> Expr
         return expr if low else EPSILON
     if isinstance(expr, Repetition) and _are_one(expr, low, high) and not has_weights(expr.inner):
         least, most = low * expr.low, None if high is None or expr.high is None else high * expr.high
-        if max(least, most or 0) <= _MOST_REPEATED:
+        if max(least, most or 0) <= _MAX_REPEATED:
             return Repetition(expr.inner, least, most)
     return Repetition(expr, low, high)
 

@@ -26,7 +26,7 @@ _SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
 _BOUNDS_OF = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 # A bound with more digits is refused; by default, Python converts at most 4,300 digits to a number.
-_MOST_DIGITS = 4_000
+_MAX_DIGITS = 4_000
 # After this many items, the parser accounts for their steps (`limits.spend`), so that a long pattern can be stopped.
 _WATCHED_EVERY, _STEPS = 1000, 100
 _QUANTIFIERS = (*_BOUNDS_OF, "{")
@@ -141,8 +141,8 @@ class Parser(GroupReader):
         if match is None or not self.has_bounds(match):
             self.read_itself(flags)
             return
-        if max(len(match[1] or ""), len(match[3] or "")) > _MOST_DIGITS:
-            raise self.error(f"a bound of more than {_MOST_DIGITS} digits")
+        if max(len(match[1] or ""), len(match[3] or "")) > _MAX_DIGITS:
+            raise self.error(f"a bound of more than {_MAX_DIGITS} digits")
         low = int(match[1] or 0)
         high = low if not match[2] else int(match[3]) if match[3] else None
         if high is not None and high < low:

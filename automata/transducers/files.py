@@ -38,7 +38,7 @@ _WHOLE: Final = (b"const", b"vector")
 # The version of `const` that is aligned without a flag.
 _ALIGNED_VERSION: Final = 1
 # No type takes fewer bits for a state or an arc.
-_MOST_PER_BYTE: Final = 8
+_MAX_PER_BYTE: Final = 8
 
 
 class _Reader:
@@ -178,7 +178,7 @@ def _header(reader: _Reader) -> _Header:
     start, num_states, num_arcs = reader.number("q"), reader.number("q"), reader.number("q")
     # -1 stands for no start, and for an unknown number of states.
     counts = start, num_states, num_arcs
-    if min(counts) < -1 or max(counts) > _MOST_PER_BYTE * len(reader.data) or -1 < num_states <= start:
+    if min(counts) < -1 or max(counts) > _MAX_PER_BYTE * len(reader.data) or -1 < num_states <= start:
         raise FstError(f"the file is damaged: the start and the numbers of states and arcs at byte {counts_at:,}")
     for has_symbols in (_HAS_INPUT_SYMBOLS, _HAS_OUTPUT_SYMBOLS):
         if flags & has_symbols:

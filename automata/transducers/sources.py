@@ -12,7 +12,7 @@ from automata.fst_type import is_fst
 from automata.openfst import Fst, openfst_module
 from automata.transducers.files import FST_MAGIC, STLIST_MAGIC, STTABLE_MAGIC, check_far, check_fst
 
-_MOST_KEYS: Final = 20
+_MAX_KEYS: Final = 20
 
 
 def fst_of(source: Any, key: str | None) -> Fst:
@@ -74,7 +74,7 @@ def _far_entry(path: Path, key: str | None, *, can_find: bool) -> Fst:
             return reader.get_fst()
         keys.append(repr(reader.get_key()))
         reader.next()
-    shown = ", ".join(keys[:_MOST_KEYS]) + (", ..." if len(keys) > _MOST_KEYS else "") or "none"
+    shown = ", ".join(keys[:_MAX_KEYS]) + (", ..." if len(keys) > _MAX_KEYS else "") or "none"
     if key is None:
         raise FstError(f"{path} is a FAR: transducer_of or from_fst with key= reads one of its entries: {shown}")
     raise FstError(f"{path} has no entry {key!r}; its keys are {shown}")

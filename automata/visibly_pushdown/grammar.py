@@ -50,7 +50,7 @@ class VisiblyPushdownCall(NamedTuple):
 
 
 # A detour that is so long that distances count no way through the state.
-MOST_DETOUR: Final = 1 << 29
+MAX_DETOUR: Final = 1 << 29
 
 
 class GuardedArc(NamedTuple):

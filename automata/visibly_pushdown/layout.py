@@ -28,7 +28,7 @@ from automata.visibly_pushdown.paths import CountedPaths
 from automata.visibly_pushdown.units import CountedUnits
 
 # Bounds above this are never reached by a text in memory.
-_MOST_COUNTED = (1 << 31) - 2
+_MAX_COUNTED = (1 << 31) - 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -174,8 +174,8 @@ class _Laying:
         """Return the counter of counted paths, which are not written out."""
         counted = counted_fragment(language, self.work)
         number, first = self.counted(counted)
-        high = -1 if language.high is None else min(language.high, _MOST_COUNTED)
-        return number, counted.entry, min(language.low, _MOST_COUNTED), high, first
+        high = -1 if language.high is None else min(language.high, _MAX_COUNTED)
+        return number, counted.entry, min(language.low, _MAX_COUNTED), high, first
 
     def counted(self, counted: CountedFragment) -> tuple[int, int]:
         """Return the number of a counted fragment, and where its numbers begin."""

@@ -26,7 +26,7 @@ from constraints.tools.wire import WIRES, WireFormat
 
 TextPlace: TypeAlias = Literal["before", "around"]
 # Each of at most n calls has states of its own.
-_MOST_PARALLEL: Final = 10_000
+_MAX_PARALLEL: Final = 10_000
 
 
 @overload
@@ -135,8 +135,8 @@ def _check(format: str, text: str | None, parallel: bool | int, markers: str, sp
         raise ValueError('`spellings="all"` is about strings in JSON, and format="pythonic" writes Python')
     if text is not None and text not in get_args(TextPlace):
         raise ValueError(f'`text` is "before" or "around", or None for calls alone, not {text!r}')
-    if not isinstance(parallel, bool) and not (isinstance(parallel, int) and 1 <= parallel <= _MOST_PARALLEL):
+    if not isinstance(parallel, bool) and not (isinstance(parallel, int) and 1 <= parallel <= _MAX_PARALLEL):
         raise ValueError(
-            f"`parallel` is False for one call, True for any number, or a number from 1 to {_MOST_PARALLEL:,}, not "
+            f"`parallel` is False for one call, True for any number, or a number from 1 to {_MAX_PARALLEL:,}, not "
             f"{parallel!r}"
         )

@@ -10,9 +10,9 @@ from constraints.values.digits import behind_the_point, naturals
 from constraints.values.value import Value
 
 # The most digits of a bound before and after the point: those that Python converts to and from text.
-_MOST_DIGITS = 4_300
-_LARGEST = 10**_MOST_DIGITS - 1
-_TOO_LONG = f"a bound has at most {_MOST_DIGITS:,} digits before and after the point"
+_MAX_DIGITS = 4_300
+_LARGEST = 10**_MAX_DIGITS - 1
+_TOO_LONG = f"a bound has at most {_MAX_DIGITS:,} digits before and after the point"
 _ZERO = concat("-0", repeat(concat(".", repeat("0", 1)), 0, 1))
 
 
@@ -86,7 +86,7 @@ def _bound(value: Decimal | int | None) -> Decimal | None:
     if not bound.is_finite():
         raise ValueError(f"a bound is finite, and {value} is not")
     *_, exponent = bound.as_tuple()
-    if bound.adjusted() >= _MOST_DIGITS or (isinstance(exponent, int) and exponent < -_MOST_DIGITS):
+    if bound.adjusted() >= _MAX_DIGITS or (isinstance(exponent, int) and exponent < -_MAX_DIGITS):
         raise ValueError(_TOO_LONG)
     return bound
 

@@ -19,7 +19,7 @@ from decoding.arena.program import Shape
 from tokenfst.finite.classes import NEVER
 
 # Places are int32, so a block has at most this many words.
-_MOST_WORDS = np.iinfo(np.int32).max
+_MAX_WORDS = np.iinfo(np.int32).max
 
 
 class ArenaKind(NamedTuple):
@@ -69,8 +69,8 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
     place = FIELDS + chunks.size
     for field, table in tables.items():
         head[field], place = place, place + table.size
-    if place > _MOST_WORDS:
-        raise LimitExceeded(f"an automaton in the arena has at most {_MOST_WORDS:,} words, and this one {place:,}")
+    if place > _MAX_WORDS:
+        raise LimitExceeded(f"an automaton in the arena has at most {_MAX_WORDS:,} words, and this one {place:,}")
     work.budget.charge(4 * place)
     for field, number in _numbers(machine).items():
         head[field] = number

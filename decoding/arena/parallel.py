@@ -19,7 +19,7 @@ from automata.errors import LimitExceeded
 from decoding.arena.layout import DEAD
 
 # The maximum memory of a comparison of all candidates with each other, in bytes.
-_MOST_BYTES: Final = 1 << 32
+_MAX_BYTES: Final = 1 << 32
 
 
 class Candidates(NamedTuple):
@@ -63,7 +63,7 @@ def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor
 
 def _check_size(num_sequences: int, num_candidates: int, num_near: int) -> None:
     """Raise LimitExceeded if the candidates of one step are too many to be compared with each other."""
-    if num_sequences * num_candidates**2 * max(num_near, 1) > _MOST_BYTES:
+    if num_sequences * num_candidates**2 * max(num_near, 1) > _MAX_BYTES:
         raise LimitExceeded(
             f"a step of {num_sequences:,} sequences has {num_candidates:,} candidates each to tell apart, which takes "
             "too much memory: let the grammar carry fewer configurations"

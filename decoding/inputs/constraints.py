@@ -23,7 +23,7 @@ ConstraintLike: TypeAlias = Constraint | Constrained
 ConstraintLikes: TypeAlias = ConstraintLike | Sequence[ConstraintLike]
 
 # Models pad their logits beyond the vocabulary, but none by this factor.
-_MOST_PADDING: Final = 2
+_MAX_PADDING: Final = 2
 
 
 def constrained(
@@ -133,7 +133,7 @@ def check_width(width: int, vocabulary: Vocabulary) -> None:
             f"logits of width {width} do not cover the vocabulary of {len(vocabulary)}; if the model cannot write its "
             f"last tokens, leave them out with vocabulary.truncated({width}), or take vocabulary_of(tokenizer, model)"
         )
-    if width > _MOST_PADDING * len(vocabulary):
+    if width > _MAX_PADDING * len(vocabulary):
         raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
 
 

@@ -19,7 +19,7 @@ from tokenfst.packed_words import set_only
 from tokenfst.token_automaton import TokenAutomaton
 
 # The largest excess that is counted: a token that makes a text even longer is charged for this many.
-_MOST_EXCESS: Final = 64
+_MAX_EXCESS: Final = 64
 
 
 class _Astray:
@@ -84,7 +84,7 @@ def host_excess(automaton: TokenAutomaton | None, state: Any, width: int) -> Ten
     allowed, least = automaton.mask(state), automaton.min_tokens(state)
     found = np.zeros(width, np.int64)
     within, more = automaton.mask(state, least), 0
-    while more < _MOST_EXCESS and (within != allowed).any():
+    while more < _MAX_EXCESS and (within != allowed).any():
         more += 1
         found[: len(allowed)] += ~within
         within = automaton.mask(state, least + more)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 # The byte for an allowed token in llguidance's masks of bytes.
 _ALLOWED_BIAS = 200
 # The bound that `forced_text` requires; no constraint forces as much text.
-_MOST_FORCED = 1 << 20
+_MAX_FORCED = 1 << 20
 
 
 class LLMatcher:
@@ -217,7 +217,7 @@ class LLMatcher:
 
     def compute_ff_bytes(self) -> bytes:
         """Return the bytes that must come next."""
-        return self._asked(lambda one: forced_text(one.automaton, one.state, _MOST_FORCED), b"")
+        return self._asked(lambda one: forced_text(one.automaton, one.state, _MAX_FORCED), b"")
 
     def compute_ff_tokens(self) -> list[int]:
         """Return the forced bytes as the encoder's tokens, without the last piece if a token could extend beyond it."""

@@ -19,7 +19,7 @@ from in_place_of.xgrammar.compiler import CompiledGrammar
 from serving.matcher import Matcher, fill_masks
 
 # The bound that `forced_text` requires; no constraint forces as much text.
-_MOST_FORCED = 1 << 20
+_MAX_FORCED = 1 << 20
 
 
 class GrammarMatcher:
@@ -130,7 +130,7 @@ class GrammarMatcher:
 
     def find_jump_forward_string(self) -> str:
         """Return the text that must come next."""
-        return self.matcher.forced_text(_MOST_FORCED)
+        return self.matcher.forced_text(_MAX_FORCED)
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Take the last steps back.

@@ -66,7 +66,7 @@ from serving.vllm.slot_states import Entering, Rows, SlotStates
 # The key in `SamplingParams.extra_args`, and in `vllm_xargs` of requests.
 ARGUMENT: Final = "tokenfst"
 # The greatest number of stop tokens of a request; each step compares tokens with all of them.
-_MOST_STOPS: Final = 128
+_MAX_STOPS: Final = 128
 # Seconds that a step waits for a constraint beyond what its compilation may take.
 _GRACE: Final = 0.5
 _MAX_SHOWN: Final = 80
@@ -145,8 +145,8 @@ class DeviceProcessor(LogitsProcessor):
             raise ValueError(f"a request has a constraint in {ARGUMENT!r} or in structured outputs, not in both")
         if sampling_params.thinking_token_budget is not None:
             raise ValueError(f"{ARGUMENT}: vLLM would force tokens over a constraint to keep a thinking_token_budget")
-        if len(sampling_params.stop_token_ids or ()) > _MOST_STOPS:
-            raise ValueError(f"{ARGUMENT}: a request with a constraint has at most {_MOST_STOPS} stop tokens")
+        if len(sampling_params.stop_token_ids or ()) > _MAX_STOPS:
+            raise ValueError(f"{ARGUMENT}: a request with a constraint has at most {_MAX_STOPS} stop tokens")
         try:
             check_constraint(*asked, on_device=True)
         except ValueError as error:

@@ -40,7 +40,7 @@ LISTED: Final[list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "official_suite_failures.json").read_text("utf-8")
 )
 STYLES: Final[tuple[dict[str, Any], ...]] = ({}, {"ensure_ascii": False, "separators": (",", ":")}, {"indent": 2})
-MOST_STATES: Final = 300_000
+MAX_STATES: Final = 300_000
 FILES: Final = [(draft, file) for draft in DRAFTS for file in dict.fromkeys(group.file for group in groups(draft))]
 
 
@@ -82,7 +82,7 @@ def built(schema: Any, draft: Any, property_order: Any) -> Automaton:
     constraint = json_schema(schema, draft="auto" if named else draft, property_order=property_order, resolver=remote)
     if constraint.unique_arrays() is not None:
         return tokenfst.compile(constraint, ALL_BYTES)
-    return constraint.to_automaton(Work(Limits(states=MOST_STATES)))
+    return constraint.to_automaton(Work(Limits(states=MAX_STATES)))
 
 
 def accepts(schema: Compiled, value: Any) -> list[bool]:

@@ -54,7 +54,7 @@ def compared(seed: int, order: Any, is_complete: bool) -> tuple[int, int]:
 @pytest.mark.parametrize("order", ["any", "any-if-cheap"])
 @pytest.mark.parametrize("flags", [True, False])
 def test_all_orders_of_valid_values_are_taken(order: Any, flags: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SIDE_BY_SIDE, "MOST_VARIANT_RULES", 0)
+    monkeypatch.setattr(SIDE_BY_SIDE, "MAX_VARIANT_RULES", 0)
     if not flags:
         monkeypatch.setattr(flagged, "MAX_NAMES", -1)
         monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
@@ -67,8 +67,8 @@ def test_where_not_all_are_cheap_that_of_the_schema_is_taken(most: int, monkeypa
     monkeypatch.setattr(flagged, "MAX_NAMES", -1)
     monkeypatch.setattr(OBJECTS, "flagged_plain", lambda *_: None)
     monkeypatch.setattr(OBJECTS, "FEW_REMEMBERED", 1_000)
-    monkeypatch.setattr(SIDE_BY_SIDE, "MOST_VARIANT_RULES", 0)
-    monkeypatch.setattr(allowance, "MOST_WAYS", most)
+    monkeypatch.setattr(SIDE_BY_SIDE, "MAX_VARIANT_RULES", 0)
+    monkeypatch.setattr(allowance, "MAX_WAYS", most)
     more, fewer = compared(most, "any-if-cheap", False)
     assert (more > 0) == (most > 0)
     assert fewer > 0

@@ -17,7 +17,7 @@ import tokenfst
 from automata.errors import UnsatisfiableSchema
 from automata.visibly_pushdown import VisiblyPushdownCall
 from constraints import json_schema
-from constraints._native import MOST_LISTED, ContainerStates, container_rule, states_in_any_order
+from constraints._native import MAX_LISTED, ContainerStates, container_rule, states_in_any_order
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.formulas.restriction import Restriction
@@ -179,7 +179,7 @@ def test_an_error_of_a_derivative_is_raised() -> None:
     "call",
     [
         lambda: states_in_any_order(Negative(), -1, 1, 0, 1),
-        lambda: states_in_any_order(Negative(), 0, MOST_LISTED + 1, 0, 1),
+        lambda: states_in_any_order(Negative(), 0, MAX_LISTED + 1, 0, 1),
         lambda: states_in_any_order(Negative(), 0, 1, 0, 1),
         lambda: ContainerStates().moves(0),
         lambda: ContainerStates().exit(-1),

@@ -15,7 +15,7 @@ import pytest
 from budget_checks import anything, farthest, written
 
 import tokenfst
-from automata.visibly_pushdown.grammar import MOST_DETOUR
+from automata.visibly_pushdown.grammar import MAX_DETOUR
 from constraints import choice, json_schema, optional, sequence, tool_calls, triggered
 from constraints.json_schema.containers.lengths import Lengths
 from constraints.tools import ToolCall
@@ -92,7 +92,7 @@ def test_texts_end_within_budgets(writer: Any) -> None:
 
 
 def test_a_budget_excludes_what_may_need_any_number_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Lengths, "detour", lambda *_: MOST_DETOUR)
+    monkeypatch.setattr(Lengths, "detour", lambda *_: MAX_DETOUR)
     several = {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "minItems": 4}
     constraint = json_schema({"type": "object", "properties": {"a": several, "b": {"type": "integer"}}})
     automaton, excluded = tokenfst.compile(constraint, ALL_BYTES), 0

@@ -19,7 +19,7 @@ import tokenfst
 from automata.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from constraints import JsonSchema, json_schema, sequence
 from constraints.json_schema.containers import allowance
-from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
+from constraints.json_schema.containers.variants import MAX_VARIANTS, variants
 from constraints.json_schema.formulas.connectives import (
     Formula,
     Not,
@@ -179,7 +179,7 @@ def test_a_formula_holds_where_one_of_its_variants_does(seed: int) -> None:
         made.append(rng.choice([conjunction, disjunction])(chosen) if rng.random() < 0.8 else negation(chosen[0]))
     formula, statements = made[-1], made[:5]
     found = variants(formula)
-    assert len(found) <= MOST_VARIANTS
+    assert len(found) <= MAX_VARIANTS
     for part in found:
         assert type(part) is not Not or part.part in statements
     for numbers in range(1 << len(statements)):

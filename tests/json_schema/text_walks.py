@@ -15,7 +15,7 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.step_table import Configuration
 
 Walked: TypeAlias = ByteAutomaton | PushdownAutomaton
-MOST_SEARCHED: Final = 20_000
+MAX_SEARCHED: Final = 20_000
 
 
 class Walker:
@@ -64,7 +64,7 @@ class Walker:
         """The columns of a shortest way to an end."""
         arrivals: dict[Configuration, tuple[Configuration, int] | None] = {configuration: None}
         queue = deque([configuration])
-        while queue and len(arrivals) < MOST_SEARCHED:
+        while queue and len(arrivals) < MAX_SEARCHED:
             here = queue.popleft()
             for column, there in self.options(here):
                 if column == self._end:

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from itertools import islice, permutations, product
 from typing import Any, Final
 
-MOST_ORDERS: Final = 200
+MAX_ORDERS: Final = 200
 
 
 def orders(value: Any) -> Iterator[Any]:
-    """The value with the members of each object in it in every order, its own first; at most `MOST_ORDERS`."""
-    return islice(_orders(value), MOST_ORDERS)
+    """The value with the members of each object in it in every order, its own first; at most `MAX_ORDERS`."""
+    return islice(_orders(value), MAX_ORDERS)
 
 
 def has_few_orders(value: Any) -> bool:
     """Whether `orders` gives them all."""
-    return len(list(islice(_orders(value), MOST_ORDERS + 1))) <= MOST_ORDERS
+    return len(list(islice(_orders(value), MAX_ORDERS + 1))) <= MAX_ORDERS
 
 
 def _orders(value: Any) -> Iterator[Any]:

@@ -42,7 +42,7 @@ class Prepared(NamedTuple):
 _prepared: WeakKeyDictionary[Vocabulary, Prepared] = WeakKeyDictionary()
 # The automata of the patterns used last.
 _pieces: dict[str | None, _native.PieceAutomaton] = {}
-_MOST_PATTERNS = 16
+_MAX_PATTERNS = 16
 
 
 def prepare(vocabulary: Vocabulary, work: Work | None = None) -> Prepared:
@@ -85,7 +85,7 @@ def _pieces_of(pattern: str | None, work: Work) -> _native.PieceAutomaton:
     found = _pieces.get(pattern)
     if found is None:
         found = _native.PieceAutomaton(*spell_pieces(build_pieces(pattern, work)))
-        while len(_pieces) >= _MOST_PATTERNS:
+        while len(_pieces) >= _MAX_PATTERNS:
             _pieces.pop(next(iter(_pieces)), None)
         _pieces[pattern] = found
     return found

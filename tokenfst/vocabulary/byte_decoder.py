@@ -34,7 +34,7 @@ from automata.transducer_tables import NOTHING, SAME, TransducerTables, ascendin
 from automata.transducers import preimage, transducer_of
 
 # If a transducer has more pending texts for the bytes that it has read, it is taken not to be a function.
-_MOST_PENDING: Final = 1000
+_MAX_PENDING: Final = 1000
 
 
 class ByteDecoder:
@@ -159,8 +159,8 @@ class Reading:
                     if (target, after) not in reached:
                         reached.add((target, after))
                         waiting.append((target, after))
-            if len(reached) > _MOST_PENDING:
-                raise VocabularyError(f"the detokenizer writes more than {_MOST_PENDING:,} texts for the same bytes")
+            if len(reached) > _MAX_PENDING:
+                raise VocabularyError(f"the detokenizer writes more than {_MAX_PENDING:,} texts for the same bytes")
         return reached
 
     def _steps(self, state: int, text: bytes, byte: int) -> Iterator[tuple[int, bytes]]:

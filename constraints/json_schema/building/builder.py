@@ -32,7 +32,7 @@ from constraints.json_schema.building.side_by_side import SideBySide
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
 from constraints.json_schema.building.whitespace import MAX_DEPTH
 from constraints.json_schema.containers.all_orders import AllOrders
-from constraints.json_schema.containers.allowance import MOST_WORK, VARIANTS_WORK, Allowance
+from constraints.json_schema.containers.allowance import MAX_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
 from constraints.json_schema.containers.automaton import ByMoves, Plain, Vector
 from constraints.json_schema.containers.flagged import FlaggedObject
@@ -318,7 +318,7 @@ class SchemaGrammarBuilder:
 
         def most() -> int:
             split.extend(self.side_by_side.split(number, vector) if self.layout.order == "any-if-cheap" else ())
-            return self._allowance.variants_work if 0 < len(split) <= FEW_VARIANTS else MOST_WORK
+            return self._allowance.variants_work if 0 < len(split) <= FEW_VARIANTS else MAX_WORK
 
         is_empty = self.is_empty if self._earlier.may_have_flags else None
         given = vector, self.restriction, self.expansion, self.layout.order, self._allowance, is_empty, most
@@ -377,7 +377,7 @@ class SchemaGrammarBuilder:
         """Return the automaton of an object that has no flags."""
         if self.layout.order != "schema":
             given = vector, self.restriction, self.expansion
-            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MOST_WORK)
+            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MAX_WORK)
             if found is not None:
                 assert not isinstance(found, FlaggedObject)
                 return found

@@ -15,12 +15,12 @@ from typing import Final
 from automata.visibly_pushdown import VisiblyPushdownCall, VisiblyPushdownRule
 from constraints.json_schema.building.values import RuleKey
 from constraints.json_schema.containers.automaton import Vector
-from constraints.json_schema.containers.variants import MOST_VARIANTS, variants
+from constraints.json_schema.containers.variants import MAX_VARIANTS, variants
 from constraints.json_schema.formulas.connectives import Formula
 from constraints.json_schema.formulas.statements import Kind
 
 # The most rules for variants in a schema.
-MOST_VARIANT_RULES: Final = 150
+MAX_VARIANT_RULES: Final = 150
 
 
 class SideBySide:
@@ -43,7 +43,7 @@ class SideBySide:
         if number in self._variants:
             return []
         found = [(part, way) for way, formula in enumerate(vector) for part in parts_of(formula)]
-        return found if 1 < len(found) <= min(MOST_VARIANTS, MOST_VARIANT_RULES - len(self._variants)) else []
+        return found if 1 < len(found) <= min(MAX_VARIANTS, MAX_VARIANT_RULES - len(self._variants)) else []
 
     def add(self, number: int, called: list[tuple[int, int]]) -> None:
         """Let other rules be called instead of a rule."""

@@ -15,7 +15,7 @@ from constraints.json_schema.formulas.statements import Kind, UniqueItems
 from constraints.recursion import Task, run
 
 # The most states of an object in any order that a search visits.
-MOST_SEEN = 1_000
+MAX_SEEN = 1_000
 
 
 RuleKey: TypeAlias = tuple[Kind, Vector]
@@ -62,7 +62,7 @@ class ValueSearch:
         self.variants: dict[int, list[tuple[int, int]]] = {}
         self.inside: dict[tuple[Kind, Formula], dict[int, int]] = {}
         self._has_value: dict[Formula, bool] = {}
-        # Whether some search stopped at `MOST_SEEN` without an answer.
+        # Whether some search stopped at `MAX_SEEN` without an answer.
         self._is_cut_short = False
 
     def has_value(self, formula: Formula) -> bool:
@@ -128,7 +128,7 @@ class ValueSearch:
         path, seen = [(0, iter(hubs[0].choices))] if 0 in hopeful else [], {(0, 0)}
         if path and _ends(hubs[0], way, conditions, 0):
             return True
-        while path and len(seen) < MOST_SEEN:
+        while path and len(seen) < MAX_SEEN:
             flags, choices = path[-1]
             choice = next(choices, None)
             if choice is None:

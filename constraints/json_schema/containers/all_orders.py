@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from automata.errors import LimitExceeded
-from constraints._native import MOST_LISTED, states_in_any_order
+from constraints._native import MAX_LISTED, states_in_any_order
 from constraints.json_schema.containers.automaton import (
     AllStates,
     ByMoves,
@@ -26,8 +26,8 @@ from constraints.json_schema.containers.members import AnyOrderMembers, MemberDe
 from constraints.json_schema.formulas.connectives import Formula, Never
 
 # The most names and ways to continue with property_order="any", and the most vectors.
-MOST_NAMES = 10
-_MOST_VECTORS, _MOST_WAYS = 30_000, 1_000_000
+MAX_NAMES = 10
+_MAX_VECTORS, _MAX_WAYS = 30_000, 1_000_000
 
 _T = TypeVar("_T")
 
@@ -58,7 +58,7 @@ class AllOrders(ByMoves):
     def counted(self, most: int) -> tuple[int, bool]:
         """Count the ways to continue from all states. Return the number, and whether the count is complete: it stops if
         there are, or are going to be, more than `most`, or if it takes too much work."""
-        if self.num_names > MOST_LISTED:
+        if self.num_names > MAX_LISTED:
             return 0, False
         try:
             states, is_all = states_in_any_order(self.derivatives, self._first, self.num_names, self._returning, most)
@@ -76,14 +76,14 @@ class AllOrders(ByMoves):
         Raises:
             LimitExceeded: there are too many.
         """
-        if self._made is None and self.num_names > MOST_NAMES:
+        if self._made is None and self.num_names > MAX_NAMES:
             raise LimitExceeded(
                 f"an object with {self.num_names} listed names that are counted, or of which variants contradict each "
-                f"other, has too many orders for property_order='any', which takes {MOST_NAMES} of these at most; "
+                f"other, has too many orders for property_order='any', which takes {MAX_NAMES} of these at most; "
                 "'any-if-cheap' takes what is cheap"
             )
-        if self._made is None and not self.counted(_MOST_WAYS)[1]:
-            most = f"{_MOST_VECTORS:,} states, or {_MOST_WAYS:,} ways to continue"
+        if self._made is None and not self.counted(_MAX_WAYS)[1]:
+            most = f"{_MAX_VECTORS:,} states, or {_MAX_WAYS:,} ways to continue"
             raise LimitExceeded(f"an object in any order has more than {most}")
         assert self._made is not None
         count(2 * self._made.states.num_states)
@@ -139,8 +139,8 @@ class VectorDerivatives:
         Raises:
             LimitExceeded: there are too many.
         """
-        if len(self.vectors) > _MOST_VECTORS:
-            raise LimitExceeded(f"more than {_MOST_VECTORS:,} vectors")
+        if len(self.vectors) > _MAX_VECTORS:
+            raise LimitExceeded(f"more than {_MAX_VECTORS:,} vectors")
         return _number(self._numbers, self.vectors, vector)
 
     def described(self, number: int) -> tuple[list[int], list[int], int, list[tuple[int, list[tuple[int, int]]]]]:

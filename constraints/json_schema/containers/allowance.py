@@ -11,12 +11,12 @@ from constraints.json_schema.containers.all_orders import AllOrders
 from constraints.json_schema.containers.shannon import TOO_MUCH_WORK, ShannonExpansion
 
 # The most ways to continue from all states of an object whose states are made beforehand.
-MOST_WAYS: Final = 10_000
+MAX_WAYS: Final = 10_000
 # The most such ways of all objects of a schema, including those counted for objects that turned out to have too many.
 ALL_WAYS: Final = 60_000
 # The most work on the variants of one object, on those that can have rules of their own, and on all objects; and the
 # work that one object may always take.
-MOST_WORK: Final = 280_000
+MAX_WORK: Final = 280_000
 VARIANTS_WORK: Final = 30_000
 ALL_WORK: Final = 450_000
 FEW_WORK: Final = 3_000
@@ -87,6 +87,6 @@ class Allowance:
     def is_cheap(self, automaton: AllOrders, most: int) -> bool:
         """Return whether an automaton has few ways to continue and takes little work; if so, it then has its states."""
         with self.trial(automaton.members.expansion, most):
-            counted, is_all = automaton.counted(min(MOST_WAYS, self.ways))
+            counted, is_all = automaton.counted(min(MAX_WAYS, self.ways))
         self.ways = max(0, self.ways - counted)
         return is_all

@@ -36,9 +36,9 @@ from constraints.json_schema.formulas.outlines import Outlines
 from constraints.json_schema.formulas.statements import Contains, ItemAt, ItemCount, ItemsFrom, bounded, one_less
 
 # The most places with items of their own in a plain array, and the most statements about all of these items.
-_MOST_PLAIN = 100_000
+_MAX_PLAIN = 100_000
 # The most items that must be there and are looked at one by one.
-_MOST_NEEDED = 100
+_MAX_NEEDED = 100
 
 
 def array_automaton(vector: Vector, expansion: ShannonExpansion) -> PlainArray | DifferentItems | ArrayAutomaton:
@@ -122,7 +122,7 @@ class PlainArray(Plain):
     def of(formula: Formula) -> PlainArray | None:
         """Return the automaton of a formula about arrays; None if the formula says more, or no array satisfies it."""
         statements = _statements_of(formula)
-        values = None if statements.rest else statements.by_place(_MOST_PLAIN)
+        values = None if statements.rest else statements.by_place(_MAX_PLAIN)
         if values is None:
             return None
         # The array ends before a place where an item would have to satisfy FALSE.
@@ -227,7 +227,7 @@ class ArrayAutomaton(ByMoves):
         """What the items that must be there must satisfy, if the array may end after any number of further ones; None
         if that is not plain."""
         statements = _statements_of(self.vector[0])
-        is_plain = len(self.vector) == 1 and not statements.rest and statements.low <= _MOST_NEEDED
+        is_plain = len(self.vector) == 1 and not statements.rest and statements.low <= _MAX_NEEDED
         return [statements.at(place) for place in range(statements.low)] if is_plain else None
 
     def moves(self, state: State) -> Sequence[Move]:

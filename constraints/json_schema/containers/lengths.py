@@ -32,7 +32,7 @@ from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import LimitExceeded
 from automata.queries.counting import lengths
-from automata.visibly_pushdown.grammar import MOST_DETOUR
+from automata.visibly_pushdown.grammar import MAX_DETOUR
 from constraints.json_schema.containers.arrays import ArrayAutomaton
 from constraints.json_schema.containers.automaton import ContainerAutomaton, State, Vector
 from constraints.json_schema.containers.steps import MANY, Step, before_ends, most_before, product
@@ -41,9 +41,9 @@ from constraints.json_schema.formulas.connectives import Formula, Never, stateme
 from constraints.json_schema.formulas.statements import MemberCount
 
 # A text of as many tokens as a budget can have has no more items than this.
-_MOST_ITEMS: Final = 1 << 31
+_MAX_ITEMS: Final = 1 << 31
 # The most paths and prefixes of paths whose values are counted together.
-_MOST_PATHS: Final = 256
+_MAX_PATHS: Final = 256
 # The most containers within each other.
 _MAX_DEPTH: Final = 8
 # Longer texts of strings and numbers are not counted.
@@ -93,15 +93,15 @@ class Lengths:
 
     def detour(self, array: ContainerAutomaton) -> int:
         """Return how much longer than one byte an item may have to be to differ from all before it, wherever the array
-        has to continue after an item; 0 if it never has to, `MOST_DETOUR` if no bound is known."""
+        has to continue after an item; 0 if it never has to, `MAX_DETOUR` if no bound is known."""
         steps = self.supply.steps(array)
         if steps is None:
-            return MOST_DETOUR
+            return MAX_DETOUR
 
         before = self.supply.alike_before(array.start, steps)
 
         def number(state: State, step: Step) -> float:
-            return min(before(step.value)[state] + 1, _MOST_ITEMS)
+            return min(before(step.value)[state] + 1, _MAX_ITEMS)
 
         return _longest_needed(array, steps, number, lambda step, number: self.longest(step.value, number))
 
@@ -109,7 +109,7 @@ class Lengths:
         """Return the same for the members of an object, whose names must differ."""
         steps = self.supply.steps(members)
         if steps is None:
-            return MOST_DETOUR
+            return MAX_DETOUR
         before = most_before(steps)
         return _longest_needed(
             members, steps, lambda state, step: before[state] + 1, lambda step, number: self._member(step, 1, number)
@@ -202,7 +202,7 @@ class Lengths:
             (self.widths.brackets, 0, read.automaton.start, 1, 0, False)
         ]
         known, count = 0.0, 0
-        while heap and count < _MOST_PATHS:
+        while heap and count < _MAX_PATHS:
             length, _, state, values, before, is_skipped = heappop(heap)
             if read.automaton.end(state) >= 0 and not is_skipped:  # before skips, the same object has ended already
                 known += values
@@ -235,7 +235,7 @@ class Lengths:
             name: float = _spelled(step.name)
         else:
             assert step.names is not None
-            name = self._longest_name(step.name, max(1, min(names, step.names, _MOST_ITEMS)))
+            name = self._longest_name(step.name, max(1, min(names, step.names, _MAX_ITEMS)))
         return name + self.widths.colon + self.longest(step.value, number)
 
     def _longest_name(self, formula: Formula, number: float) -> float:
@@ -273,7 +273,7 @@ def counts_members(vector: Vector) -> bool:
 
 
 def _unbounded(detour: int) -> float:
-    return inf if detour == MOST_DETOUR else detour
+    return inf if detour == MAX_DETOUR else detour
 
 
 def _longest_needed(
@@ -307,7 +307,7 @@ def _longest_needed(
         for known in by_target.values():
             if any(needed > 1 for _, needed in known):
                 longest = max(longest, min(length(step, needed) for step, needed in known))
-    return int(min(longest - 1, MOST_DETOUR))
+    return int(min(longest - 1, MAX_DETOUR))
 
 
 @cache

@@ -28,7 +28,7 @@ from constraints.json_schema.strings.content import combinations
 
 MAX_CLASSES = 1_000
 # The most states of all patterns of names side by side.
-_MOST_STATES: Final = 50_000
+_MAX_STATES: Final = 50_000
 
 # A class of names: a formula about them, and those of the given formulas that are true of them; the others are false.
 NameClass = tuple[Formula, frozenset[Formula]]
@@ -85,7 +85,7 @@ class Names:
 @kept(256)
 def _classes(unlisted: Formula, views: tuple[Formula, ...]) -> list[NameClass]:
     """Return all ways in which some formulas can be true or false of a name that is not listed."""
-    ways = combinations(unlisted, views, _MOST_STATES)
+    ways = combinations(unlisted, views, _MAX_STATES)
     if len(ways) > MAX_CLASSES:
         raise LimitExceeded(f"patterns tell apart more than {MAX_CLASSES:,} classes of names of members")
     found = []

@@ -69,7 +69,7 @@ MAX_STATES, MAX_DEPTH = 1_000, 32
 # The most times that formulas whose values contain values of the same formula are counted again.
 MAX_RECOUNTS = 64
 # Objects that must have more members are counted along a single path.
-_MOST_MEMBERS = 100
+_MAX_MEMBERS = 100
 # Of the others, those are counted that have up to this many members more than they must have.
 _MORE_MEMBERS = 32
 # Where a bound on the length is known, only strings up to this many characters above the lower bound are counted.
@@ -276,7 +276,7 @@ class Supply:
         low = max((size.low for size in sizes), default=0)
         plain = plain_members(conjunction(part for part in parts_of(formula) if part not in sizes), self.restriction)
         least = low if plain is None else max(low, plain.required.bit_count())
-        if plain is None or least > _MOST_MEMBERS:
+        if plain is None or least > _MAX_MEMBERS:
             return self._on_one_path(self.object_automaton((formula,)))
         by_size = self._plain_objects(plain, least + _MORE_MEMBERS)
         return sum(by_size[low : min((size.high + 1 for size in sizes if size.high is not None), default=None)])

@@ -10,13 +10,13 @@ from constraints.json_schema.formulas.connectives import And, Formula, Never, No
 from constraints.recursion import Task, run
 
 # The most alternatives of a formula.
-MOST_VARIANTS: Final = 128
+MAX_VARIANTS: Final = 128
 
 
 def variants(formula: Formula) -> list[Formula]:
     """Return formulas of which at least one is satisfied if and only if this one is.
 
-    They have no alternatives themselves, unless there would be more than `MOST_VARIANTS`.
+    They have no alternatives themselves, unless there would be more than `MAX_VARIANTS`.
     """
     return [part for part in run(_variants(formula, {})) if type(part) is not Never]
 
@@ -41,7 +41,7 @@ def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[lis
         any_of_them = (type(combined) is Or) != is_denied
         found = [each for own in choices for each in own] if any_of_them else _conjunctions(parts, choices)
         found = list(dict.fromkeys(found))
-        known[formula] = found if len(found) <= MOST_VARIANTS else [formula]
+        known[formula] = found if len(found) <= MAX_VARIANTS else [formula]
     return known[formula]
 
 
@@ -49,7 +49,7 @@ def _conjunctions(parts: list[Formula], choices: list[list[Formula]]) -> list[Fo
     """Return the conjunctions of one alternative of each part; parts are left whole where that would be too many."""
     size = 1
     for place, part in enumerate(parts):
-        if size * len(choices[place]) > MOST_VARIANTS:
+        if size * len(choices[place]) > MAX_VARIANTS:
             choices[place] = [part]
         size *= len(choices[place])
     spend(10 * size)

@@ -13,7 +13,7 @@ from automata.errors import UnsatisfiableSchema
 
 NO_VALUE = "no value satisfies false"
 # The most keywords of a schema that is looked into.
-_MOST_KEYWORDS = 40
+_MAX_KEYWORDS = 40
 
 
 def explain_conflict(
@@ -31,7 +31,7 @@ def explain_conflict(
     if place == [] and error.reason.endswith(NO_VALUE):
         words = "no value satisfies a keyword with an empty list"
         return UnsatisfiableSchema(error.reason.removesuffix(NO_VALUE) + words, pointer=error.pointer)
-    if not error.reason.endswith(NO_VALUE) or not isinstance(place, dict) or len(place) > _MOST_KEYWORDS:
+    if not error.reason.endswith(NO_VALUE) or not isinstance(place, dict) or len(place) > _MAX_KEYWORDS:
         return error
     pointers = {f"{error.pointer}/{keyword.replace('~', '~0').replace('/', '~1')}": keyword for keyword in place}
     skipped: frozenset[str] = frozenset()

@@ -26,7 +26,7 @@ from constraints.json_schema.numbers import number_matches
 from constraints.json_schema.strings import string_is_empty, string_matches
 
 # The most pairs of formulas whose patterns for strings are compared.
-_MOST_COMPARED: Final = 4_000
+_MAX_COMPARED: Final = 4_000
 # The most objects within each other whose members are compared.
 _DEPTH: Final = 4
 
@@ -143,7 +143,7 @@ class Outlines:
         """Return whether no string matches the patterns of both formulas; False after too many pairs of formulas."""
         known = self._excluded.get((one, other))
         if known is None:
-            known = len(self._excluded) < _MOST_COMPARED and self._no_string(one, other)
+            known = len(self._excluded) < _MAX_COMPARED and self._no_string(one, other)
             self._excluded[one, other] = known
         return known
 

@@ -28,7 +28,7 @@ ABOVE: Final = 4
 ANYWHERE: Final = BELOW | AT | ABOVE
 
 # The most bits of numerators and denominators: some three thousand digits, fewer than Python refuses to write.
-_MOST_BITS: Final = 10_000
+_MAX_BITS: Final = 10_000
 
 
 class Knowledge(NamedTuple):
@@ -84,8 +84,8 @@ def check(formula: Formula) -> None:
     """
     for statement in atoms(formula):
         for value in (statement.step,) if isinstance(statement, MultipleOf) else _points(statement):
-            if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
-                raise LimitExceeded(f"a number of the formula has more than {_MOST_BITS:,} bits")
+            if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS:
+                raise LimitExceeded(f"a number of the formula has more than {_MAX_BITS:,} bits")
 
 
 def number_matches(formula: Formula, value: Fraction) -> bool:

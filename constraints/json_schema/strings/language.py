@@ -18,14 +18,14 @@ from constraints.json_schema.strings.lists import spellings_besides, spellings_o
 from constraints.json_schema.strings.spelling import encodable, plain_spellings, spelled
 
 # Lists with more characters than this in all have only plain spellings.
-MOST_LETTERS = 2_000
+MAX_LETTERS = 2_000
 # Plain lists with more characters than this are compiled, and not left as expressions.
 MANY_LETTERS = 100
 
 # Lengths up to this are written out where they need not be.
-MOST_WRITTEN = 32
+MAX_WRITTEN = 32
 # The same for lengths beside other statements: the most states of the copies for all characters together.
-MOST_STATES = 4_096
+MAX_STATES = 4_096
 
 # The bytes of a character in UTF-8 after its first one.
 _FIRST_CONTINUATION, _LAST_CONTINUATION = 0x80, 0xBF
@@ -35,7 +35,7 @@ def string_language(formula: Formula, *, plain: bool = False) -> Expr | ByteAuto
     """Return the JSON spellings, quotes included, of all strings for which a formula about strings holds.
 
     All spellings of a word take seven states for each letter, the plain ones take one. So a list of strings with more
-    than `MOST_LETTERS` characters has only its plain spellings; any other formula has all spellings unless `plain`.
+    than `MAX_LETTERS` characters has only its plain spellings; any other formula has all spellings unless `plain`.
 
     Args:
         formula: about strings alone.
@@ -70,7 +70,7 @@ def counted_content(formula: Formula) -> ByteAutomaton | CountedPaths:
     formula = normalized(formula)
     parts = parts_of(formula)
     length = next((part for part in parts if isinstance(part, TextLength)), None)
-    if length is None or max(length.low, length.high or 0) <= MOST_WRITTEN:
+    if length is None or max(length.low, length.high or 0) <= MAX_WRITTEN:
         return content(formula)
     others = content(conjunction(part for part in parts if part is not length))
     arcs = others.range_arcs()
@@ -98,7 +98,7 @@ def _counted(formula: Formula, plain: bool) -> CountedUnits | None:
             return None
         low = max(low, least)
         high = most if high is None or (most is not None and most < high) else high
-    if max(low, high or 0) <= MOST_WRITTEN or (high is not None and low > high):
+    if max(low, high or 0) <= MAX_WRITTEN or (high is not None and low > high):
         return None
     return counted_length(low, high, ranges, plain=plain)
 
@@ -114,7 +114,7 @@ def _counted_texts(formula: Formula, plain: bool) -> CountedPaths | None:
     bound = max(length.low, most or 0)
     if not isinstance(language, ByteAutomaton) or language.is_empty:
         return None
-    if bound <= MOST_WRITTEN and bound * language.num_states <= MOST_STATES:
+    if bound <= MAX_WRITTEN and bound * language.num_states <= MAX_STATES:
         return None
     return counted_texts(language, length.low, most, plain=plain)
 
@@ -133,7 +133,7 @@ def _language(formula: Formula, plain: bool) -> Expr | ByteAutomaton:
 
 def _list_language(texts: list[str], plain: bool) -> Expr | ByteAutomaton:
     letters = sum(map(len, texts))
-    if not plain and letters <= MOST_LETTERS:
+    if not plain and letters <= MAX_LETTERS:
         return spellings_of(texts)
     return plain_spellings(texts) if letters <= MANY_LETTERS else compile_expr(plain_spellings(texts))
 

@@ -223,7 +223,7 @@ void bind_states(nb::module_& m) {
 
 void bind_containers(nb::module_& m) {
   bind_states(m);
-  m.attr("MOST_LISTED") = kMaxListed;
+  m.attr("MAX_LISTED") = kMaxListed;
   m.def("states_in_any_order", &any_order_of, "source"_a, "start"_a, "num_names"_a, "returning"_a, "most"_a,
         nb::sig("def states_in_any_order(source: typing.Any, start: int, num_names: int, returning: int, most: int) -> "
                 "tuple[ContainerStates, bool]"),

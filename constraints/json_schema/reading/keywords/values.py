@@ -34,7 +34,7 @@ from constraints.recursion import Task, run
 OF_KIND = {kind: OfKind(kind) for kind in Kind}
 
 # The most digits of a `Decimal`, written without an exponent.
-_MOST_DIGITS: Final = 10_000
+_MAX_DIGITS: Final = 10_000
 # The bytes of memory and the steps that an array or an object takes, and each of its parts as well.
 _BYTES, _STEPS = 1000, 30
 
@@ -43,7 +43,7 @@ class TooManyDigits(ValueError):
     """A number has more digits than can be read."""
 
     def __init__(self) -> None:
-        super().__init__(f"the number has more than {_MOST_DIGITS:,} digits")
+        super().__init__(f"the number has more than {_MAX_DIGITS:,} digits")
 
 
 def fraction(value: object) -> Fraction | None:
@@ -67,7 +67,7 @@ def _decimal_fraction(value: Decimal) -> Fraction | None:
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):
         return None
-    if value and max(value.adjusted(), 0) + max(-exponent, 0) >= _MOST_DIGITS:
+    if value and max(value.adjusted(), 0) + max(-exponent, 0) >= _MAX_DIGITS:
         raise TooManyDigits
     return Fraction(value)
 

@@ -25,7 +25,7 @@ from automata.expressions import ranges as rg
 from automata.limits import current_work
 from automata.pattern import parse
 
-MOST_IN_LABEL = 63
+MAX_IN_LABEL = 63
 _SIXTEEN, _SIXTEENS = 16, 15
 
 _LETTERS_AND_DIGITS = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
@@ -45,7 +45,7 @@ def hostname_at_most() -> Expr:
 def ascii_label(first: str = "A-Za-z0-9") -> Expr:
     """Return the labels without two hyphens in third and fourth place (RFC 5890, section 2.3.1 reserves those)."""
     rest = "[A-Za-z0-9-]"
-    return parse(rf"[{first}](?:{rest}{{0,{MOST_IN_LABEL - 2}}}[A-Za-z0-9])?") - parse(f"{rest}{{2}}--{rest}*")
+    return parse(rf"[{first}](?:{rest}{{0,{MAX_IN_LABEL - 2}}}[A-Za-z0-9])?") - parse(f"{rest}{{2}}--{rest}*")
 
 
 class _Place(NamedTuple):
@@ -71,7 +71,7 @@ def _host_names() -> NfaBuilder:
     while waiting:
         place = waiting.pop()
         source, size = numbers[place], place.size + 1
-        if size <= MOST_IN_LABEL and place.before + size // _SIXTEEN < _SIXTEENS:
+        if size <= MAX_IN_LABEL and place.before + size // _SIXTEEN < _SIXTEENS:
             begins = _PREFIX[place.size] if place.encoded and place.size < len(_PREFIX) else ""
             for code in map(ord, begins):
                 if code != _HYPHEN:

@@ -2,7 +2,7 @@
 4.2, the characters and their context of RFC 5892, and the Bidi rule of RFC 5893, section 2.
 
 All of it is regular except for the length of a label, which is that of its encoding in Punycode. Here a label has at
-most `MOST_ENCODED` characters. Whichever they are, they take no more than 63 in Punycode: a longer encoding takes
+most `MAX_ENCODED` characters. Whichever they are, they take no more than 63 in Punycode: a longer encoding takes
 greater differences between code points, and the code points below U+10000 are few.
 
 So that the automaton is small, a name with a label beyond ASCII has three labels at most, labels in Punycode are left
@@ -24,8 +24,8 @@ from automata.expressions.ranges import Ranges
 from automata.pattern import parse
 from constraints.json_schema.strings.formats.hostnames import ascii_label, hostname
 
-MOST_ENCODED = 14
-_MOST_LABELS = 3
+MAX_ENCODED = 14
+_MAX_LABELS = 3
 _SEPARATOR = ex.char_set(".\u3002\uff0e\uff61")
 
 _JOINERS, _VIRAMA = ex.char_set("\u200c\u200d"), ex.literal("\u094d")
@@ -69,7 +69,7 @@ def idn_hostname_at_most() -> Expr:
 def names(separator: Expr) -> Expr:
     """Return the names that have few labels, in ASCII or beyond it, with a separator between them."""
     ways = ascii_label() | _left_to_right(), ascii_label("A-Za-z") | _right_to_left()
-    return ex.alternation(*[label + (separator + label).repeat(0, _MOST_LABELS - 1) for label in ways])
+    return ex.alternation(*[label + (separator + label).repeat(0, _MAX_LABELS - 1) for label in ways])
 
 
 def _small_letters(first: int, last: int) -> Ranges:
@@ -85,7 +85,7 @@ def _small_letters(first: int, last: int) -> Ranges:
 
 def _encoded(label: Expr) -> Expr:
     """Return the labels that are short, not reserved, and not in ASCII."""
-    return label & ex.repeat(ex.ANY_CHAR, 1, MOST_ENCODED) & _NOT_RESERVED & parse("[^\\x00-\\x7f]", search=True)
+    return label & ex.repeat(ex.ANY_CHAR, 1, MAX_ENCODED) & _NOT_RESERVED & parse("[^\\x00-\\x7f]", search=True)
 
 
 def _left_to_right() -> Expr:
