@@ -170,7 +170,10 @@ def generate(
     Raises:
         PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
-        IncompleteOutput: the shortest text takes more than `max_new_tokens`; or other options stopped a text early.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; other options stopped a text early; or the
+            model itself rules out every token that the constraint allows, with logits of minus infinity.
+        RuntimeError: `transformers` cannot draw from logits that are infinite or not numbers. `stream` and the searches
+            can.
         VocabularyError: the tokenizer has no end token, or an automaton is over another vocabulary.
         TypeError, ValueError: an argument has the wrong type or value; options cannot be combined; there are more or
             fewer constraints or seeds than prompts; or `at_text_start` is true, and an automaton was compiled without
@@ -397,8 +400,8 @@ def _text(row: list[int], automaton: TokenAutomaton | None, vocabulary: Vocabula
         return vocabulary.text(tokens, at_text_start=at_text_start).decode(errors="replace")
     if not automaton.accepts(tokens):
         reason = (
-            "another option stopped it, forbade every token that the constraint allows, or asked for more sequences "
-            "than there are"
+            "the model or another option forbade every token that the constraint allows, another option stopped it, or "
+            "asked for more sequences than there are"
         )
         raise IncompleteOutput(f"the text stopped before it was complete, at {automaton.text(tokens)!r}: {reason}")
     return automaton.text(tokens).decode()
