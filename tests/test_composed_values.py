@@ -24,6 +24,7 @@ from automata import (
     LimitExceeded,
     NondeterministicGrammar,
     TextNotAllowed,
+    UnsupportedSchema,
     compile_expr,
     literal,
     lookbehind,
@@ -404,3 +405,26 @@ def test_parts_that_begin_alike_can_be_read() -> None:
     for text, value in (("b1", ((), "b", 1)), ("b1b[1]", ((Marked("b", 1),), "b", [1]))):
         assert automaton.accepts(text.encode())
         assert constraint.parse(text) == value
+
+
+def test_large_schemas_beside_tokens_are_read_on_demand() -> None:
+    large = constraints.json_schema({"type": "object", "properties": {"a": {"type": "string", "maxLength": 131_072}}})
+    for marker in ("<d>", token("<d>")):
+        made = after(marker, large)
+        assert made.parse('Hi {"<d>{"a": "<"}') == ('Hi {"', {"a": "<"})
+        assert not made.allows("Hi <d>{<d>")
+    items = constraints.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
+    with pytest.raises(UnsupportedSchema, match="tokens by name stand beside them"):
+        triggered({token("<d>"): (items, token("</d>"))}).parse("x<d>[")
+    with pytest.raises(NondeterministicGrammar, match="two alternatives begin alike"):
+        sequence("[^a]*", items).parse('x["b"]')
+
+
+def test_many_markers_that_are_tokens_take_linear_time() -> None:
+    made = triggered({token("<d>"): (integer(1, 9), token("</d>")), token("<n>"): (integer(10, 99), token("</n>"))})
+    took = []
+    for count in (200, 1600):
+        start = time.process_time()
+        assert len(made.parse("some text <d>5</d>" * count)) == 2 * count
+        took.append(time.process_time() - start)
+    assert took[1] < 24 * took[0] + 0.5

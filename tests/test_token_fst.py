@@ -251,7 +251,7 @@ def test_other_fsts_are_refused() -> None:
     ):
         read(pynini.cross("[1]", "[2]"))
     below_zero = pynini.accep("[1]") + pynini.accep("", weight=-1).closure()
-    with pytest.raises(ExpressionError, match="lowers the cost without bound, in the acceptor over tokens"):
+    with pytest.raises(ExpressionError, match=r"lowers the cost without bound.*, in the acceptor over tokens"):
         read(below_zero)
     with pytest.raises(FstError, match="label 98 would be token 97, of a vocabulary of 10 tokens"):
         read(pynini.accep("b"))

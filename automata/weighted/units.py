@@ -13,8 +13,8 @@ from automata.errors import ExpressionError
 UNITS_PER_ONE = 1 << 30
 # The final cost of a state in which no text may end.
 NO_COST = (1 << 63) - 1
-# Sums stop here, so that they stay within 64 bits; single costs from here on are refused.
-MAX_COST = 2.0**32
+# Costs from here on are refused. Sums stop at twice this number, so that differences of sums within it are exact.
+MAX_COST = 2.0**31
 
 UnitArray = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ def to_units(costs: CostArray) -> UnitArray:
     """
     most = float(np.abs(costs).max(initial=0.0))
     if not most < MAX_COST:
-        raise ExpressionError(f"a cost of {most:g} is not below 2^32")
+        raise ExpressionError(f"a cost of {most:g} is not below 2^31")
     return np.rint(costs * UNITS_PER_ONE).astype(np.int64)
 
 

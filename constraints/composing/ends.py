@@ -3,33 +3,38 @@
 If the whole automaton of a visibly pushdown grammar would exceed the limits, its states are made on demand.
 
 A token in an automaton (a label) is read as its name. An automaton with a stack may read words, which match as long a
-text as possible and might therefore continue into the name of the token that ends them. So this module looks for the
-names of tokens in addition to reading bytes. In all other automata names are written as text.
+text as possible and might therefore continue into the name of the token that ends them; or it may tell a token from
+free text that holds its name. So this module looks for the names of tokens in addition to reading bytes, and follows
+both. In all other automata names are written as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import tokenfst
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import LimitExceeded, TokenNotAllowed
+from automata.errors import LimitExceeded
 from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
-from automata.pushdown.step_table import Configuration
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.unique_items.language import ArraysAlone, RulesAlone, UniqueArrays
+from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 # What reads texts: an automaton over bytes, one with a stack, or one over the tokens of single bytes.
 Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
-def readable(rules: VisiblyPushdownGrammar | UniqueArrays) -> Readable:
+def readable(rules: VisiblyPushdownGrammar | UniqueArrays, names: Sequence[str] = ()) -> Readable:
     """Return an automaton that reads the texts of a grammar, which may have arrays whose items must differ.
+
+    Args:
+        rules: the grammar.
+        names: the names of the tokens in it.
 
     Raises:
         EmptyLanguage: the grammar has no texts.
@@ -42,61 +47,96 @@ def readable(rules: VisiblyPushdownGrammar | UniqueArrays) -> Readable:
     except LimitExceeded as error:
         if error.limit == "seconds":
             raise
-        return tokenfst.compile(RulesAlone(rules), ALL_BYTES)
+        return tokenfst.compile(RulesAlone(rules), _bytes_and(names) if names else ALL_BYTES)
+
+
+def _bytes_and(names: Sequence[str]) -> Vocabulary:
+    """Return the vocabulary of all single bytes, with a token for each name."""
+    tokens = [*ALL_BYTES.tokens, *[b""] * len(names)]
+    numbers = {name: number for number, name in enumerate(names, len(ALL_BYTES))}
+    return Vocabulary(tokens, ALL_BYTES.eos_ids, special_tokens=numbers)
 
 
 def has_text(automaton: Readable, text: bytes) -> bool:
     """Return whether an automaton accepts a text."""
-    if isinstance(automaton, PushdownAutomaton) and automaton.labels:
-        return len(text) in _nested_ends(automaton, text, 0)
+    if isinstance(automaton, PushdownAutomaton | TokenAutomaton) and _followed(automaton).names:
+        return len(text) in ends(automaton, text, 0)
     return automaton.accepts(text)
 
 
 def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
     """Return the offsets at which a text of the automaton that begins at `begin` may end, in ascending order."""
+    return (at for at, may_end in enumerate(endings(automaton, text, begin), begin) if may_end)
+
+
+def endings(automaton: Readable, text: bytes, begin: int) -> Iterator[bool]:
+    """Yield for each place from `begin` on whether a text of the automaton that begins at `begin` may end there, as
+    long as a text may lead that far."""
     if isinstance(automaton, ByteAutomaton):
-        return _regular_ends(automaton, text, begin)
-    if isinstance(automaton, PushdownAutomaton):
-        return _nested_ends(automaton, text, begin)
-    return _ends_over_bytes(automaton, text, begin)
+        return _regular_endings(automaton, text, begin)
+    return _followed(automaton).endings(text, begin)
 
 
-def _ends_over_bytes(automaton: TokenAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    state = automaton.start
-    for at in range(begin, len(text) + 1):
-        if automaton.is_final(state):
-            yield at
-        if at < len(text):
-            try:
-                state = automaton.advance(state, text[at])
-            except TokenNotAllowed:
-                return
-
-
-def _regular_ends(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator[int]:
+def _regular_endings(automaton: ByteAutomaton, text: bytes, begin: int) -> Iterator[bool]:
     state, final = automaton.start, automaton.final
     for at in range(begin, len(text) + 1):
         if state < 0:
             return
-        if final[state]:
-            yield at
+        yield bool(final[state])
         state = automaton.step(state, text[at : at + 1]) if at < len(text) else -1
 
 
-def _nested_ends(automaton: PushdownAutomaton, text: bytes, begin: int) -> Iterator[int]:
-    names = [(name.encode(), automaton.num_classes + 1 + label) for label, name in enumerate(automaton.labels)]
-    # The configurations at each place; a token's name leads beyond the next byte.
-    waiting: dict[int, list[Configuration]] = {begin: [(automaton.start, ())]}
-    for at in range(begin, len(text) + 1):
-        found = list(dict.fromkeys(waiting.pop(at, ())))
-        if any(automaton.steps_from(each, automaton.num_classes) for each in found):
-            yield at
-        moves = [(at + len(name), column) for name, column in names if text.startswith(name, at)] if found else []
-        if at < len(text):
-            moves.append((at + 1, int(automaton.byte_class[text[at]])))
-        for place, column in moves:
-            reached = [after for each in found for after in automaton.steps_from(each, column)]
-            if reached:
-                waiting.setdefault(place, []).extend(reached)
-        if not waiting:
-            return
+class _Followed(NamedTuple):
+    """An automaton over symbols: bytes, and tokens that have names. Its states are followed side by side.
+
+    Attributes:
+        start: the state before a text.
+        may_end: returns whether the text may end in a state.
+        after: returns the states after a symbol.
+        symbol: by byte, its symbol.
+        names: the names of tokens, with their symbols.
+    """
+
+    start: Any
+    may_end: Callable[[Any], bool]
+    after: Callable[[Any, int], Iterable[Any]]
+    symbol: Sequence[int]
+    names: list[tuple[bytes, int]]
+
+    def endings(self, text: bytes, begin: int) -> Iterator[bool]:
+        # The states at each place; a token's name leads beyond the next byte.
+        waiting: dict[int, list[Any]] = {begin: [self.start]}
+        for at in range(begin, len(text) + 1):
+            found = waiting.pop(at, [])
+            found = list(dict.fromkeys(found)) if len(found) > 1 else found
+            yield any(map(self.may_end, found))
+            moves = [(at + len(name), symbol) for name, symbol in self.names if found and text.startswith(name, at)]
+            if at < len(text):
+                moves.append((at + 1, self.symbol[text[at]]))
+            for place, symbol in moves:
+                reached = [after for each in found for after in self.after(each, symbol)]
+                if reached:
+                    waiting.setdefault(place, []).extend(reached)
+            if not waiting:
+                return
+
+
+def _followed(automaton: PushdownAutomaton | TokenAutomaton) -> _Followed:
+    if isinstance(automaton, PushdownAutomaton):
+        end = automaton.num_classes
+        names = [(name.encode(), end + 1 + label) for label, name in enumerate(automaton.labels)]
+        symbol = automaton.byte_class.tolist()
+        return _Followed(
+            (automaton.start, ()),
+            lambda each: bool(automaton.steps_from(each, end)),
+            automaton.steps_from,
+            symbol,
+            names,
+        )
+    names = [(name.encode(), token) for name, token in automaton.vocabulary.special_tokens.items()]
+
+    def after(state: Any, token: int) -> Iterable[Any]:
+        reached = automaton.step(state, token)
+        return () if reached is None else (reached,)
+
+    return _Followed(automaton.start, automaton.is_final, after, range(256), names)

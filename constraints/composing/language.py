@@ -5,6 +5,7 @@
     part_grammar             part -> Grammar: one rule for the whole text, and the rules of all called grammars, with
                              new names
     tokens_by_name           part without a general grammar -> the same part with each token read as its name
+    token_names              part without a general grammar -> the names of its tokens
 
 A visibly pushdown grammar is preferred, because a lazy automaton runs on it directly and needs no look-ahead to tell
 its rules apart. In a general grammar, each part has a lexer of its own (`Grammar.composing`), and its ignored words may
@@ -98,6 +99,17 @@ def tokens_by_name(part: Part) -> Part:
     """Return a part that calls no general grammar, with each token (`automata.expressions.extensions.token`) replaced
     by the text of its name."""
     return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
+
+
+def token_names(part: Part) -> list[str]:
+    """Return the names of the tokens in a part that calls no general grammar, in alphabetical order."""
+    languages = [part.expr]
+    for called in part.called:
+        if isinstance(called, VisiblyPushdownGrammar):
+            arcs = (language for rule in called.rules for _, language, _ in rule.arcs)
+            languages += [language for language in arcs if isinstance(language, Expr)]
+    found = (node for language in languages for node, _ in calls_and_labels(language))
+    return sorted({node.name for node in found if isinstance(node, Label)})
 
 
 def _called_by_name(called: Called) -> Called:

@@ -29,9 +29,9 @@ from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.texts import bytes_or_none
-from automata.visibly_pushdown.compile import check_start, compile_visibly_pushdown
+from automata.visibly_pushdown.compile import check_start
 from constraints.composing.ends import Readable, has_text, readable
-from constraints.composing.language import calls_grammar, part_grammar, part_rules, tokens_by_name
+from constraints.composing.language import calls_grammar, part_grammar, part_rules, token_names, tokens_by_name
 from constraints.composing.part import Composable, Part, either, part_of
 from constraints.composing.rules import ByRules, Rules
 from tokenfst.unique_items.language import UniqueArrays
@@ -191,7 +191,7 @@ class Composed(Parsed[T_co]):
         try:
             if calls_grammar(self._part):
                 return self.to_automaton()
-            return readable(part_rules(tokens_by_name(self._part)))
+            return readable(_checked(part_rules(tokens_by_name(self._part))))
         except EmptyLanguage:
             return compile_expr(EMPTY)
         except NondeterministicGrammar as error:
@@ -208,7 +208,7 @@ class Composed(Parsed[T_co]):
             if isinstance(rules, UniqueArrays):
                 raise _begin_alike(error) from error
             with suppress(NondeterministicGrammar):
-                return compile_visibly_pushdown(rules, work=current_work())
+                return readable(_checked(rules), token_names(self._part))
         return compile_grammar(part_grammar(self._part, parallel=True), work=current_work())
 
 
@@ -233,12 +233,20 @@ class _ByRules(ByRules, Composed[T_co]):
     @cached_property
     def rules(self) -> Rules:
         """The rules that read a text."""
-        rules = part_rules(self._part)
         try:
-            check_start(rules.grammar if isinstance(rules, UniqueArrays) else rules, current_work())
+            return _checked(part_rules(self._part))
         except NondeterministicGrammar as error:
             raise _begin_alike(error) from error
-        return rules
+
+
+def _checked(rules: Rules) -> Rules:
+    """Return rules unless their start is found to be nondeterministic.
+
+    Raises:
+        NondeterministicGrammar: see `check_start`.
+    """
+    check_start(rules.grammar if isinstance(rules, UniqueArrays) else rules, current_work())
+    return rules
 
 
 def _begin_alike(error: NondeterministicGrammar) -> NondeterministicGrammar:

@@ -9,13 +9,12 @@ text is visited once.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from itertools import compress, groupby, zip_longest
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from constraints.composing.ends import ends
+from constraints.composing.ends import endings
 from constraints.composing.parsed import Parsed
 
 Node: TypeAlias = tuple[int, int]
@@ -63,18 +62,19 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     """
     written = text.encode()
 
-    def places(edge: Edge, begin: int) -> Iterator[_Move]:
-        for at in ends(edge.constraint.readable, written, begin):
-            if _is_boundary(written, at):
-                yield edge, begin, at
+    def places(group: Sequence[Edge], begin: int) -> Iterator[_Move]:
+        # Side by side, so that no text is read beyond the end of the shortest one.
+        runs = [endings(edge.constraint.readable, written, begin) for edge in group]
+        for at, may_end in enumerate(zip_longest(*runs, fillvalue=False), begin):
+            if any(may_end) and _is_boundary(written, at):
+                yield from ((edge, begin, at) for edge in compress(group, may_end))
 
     def moves(node: Node, begin: int) -> Iterator[_Move]:
         for race, group in groupby(edges(node), key=attrgetter("race")):
-            found = [places(edge, begin) for edge in group]
             if race is None:
-                yield from (move for each in found for move in reversed(list(each)))
-            else:  # the shortest text is found without reading further
-                yield from heapq.merge(*found, key=itemgetter(2))
+                yield from (move for edge in group for move in reversed(list(places([edge], begin))))
+            else:
+                yield from places(list(group), begin)
 
     path: list[_Move] = []
     seen = {(start, 0)}

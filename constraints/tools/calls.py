@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -92,25 +92,44 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
     def _calls(self, text: str) -> Iterator[ToolCall]:
         """Yield the calls in a text of the constraint."""
         wire = WIRES[self.format]
-        names = "|".join(map(re.escape, sorted(self._by_name, key=len, reverse=True)))
         end = (BREAK if wire.tags else "") + self._regex(wire.end)
         between, ends = re.compile(end + self._regex(wire.between)), re.compile(end + self._regex(wire.after) + "$")
-        name = self._regex(wire.name)
-        # Without arguments and without its markers, a call ends with its name.
-        first = f"(?:<|{between.pattern}{name}(?:{names})|{ends.pattern})" if wire.tags else '[{"]'
-        begins = re.compile(f"{name}({names}){self._regex(wire.arguments)}(?={first})")
+        begins = self._begins(wire, between.pattern, ends.pattern)
         at = _end(re.compile(self._regex(wire.before)).match(text))
         while True:
             found = begins.match(text, at)
-            if found is None:
-                raise ValueError("without markers, the names of these calls run into each other")
-            at = found.end()
-            tool = self._by_name[found[1]]
-            arguments, at = self._json(tool, text, at)
-            yield ToolCall(tool.name, tool.arguments.value(arguments))
+            start = at = _end(found)
+            assert found is not None
+            tool = self._by_name[found[found.lastindex or 0]]
+            value, at = self._json(tool, text, at)
+            if wire.tags and self._markers == "tokens" and not self._tagged[tool.name].allows(text[start:at]):
+                raise ValueError("without their markers, these calls can be taken for those of other tools")
+            yield ToolCall(tool.name, tool.arguments.value(value))
             if ends.match(text, at):
                 return
             at = _end(between.match(text, at))
+
+    def _begins(self, wire: Wire, between: str, ends: str) -> re.Pattern[str]:
+        """Return the pattern of a call up to its arguments, whose last group is the name.
+
+        Args:
+            wire: the format.
+            between, ends: the patterns of what follows the arguments, before another call and after the last one.
+        """
+
+        def begin(tools: Iterable[str], group: str = "?:") -> str:
+            names = "|".join(map(re.escape, sorted(tools, key=len, reverse=True)))
+            return f"{self._regex(wire.name)}({group}{names}){self._regex(wire.arguments)}"
+
+        one = begin(self._by_name, "")
+        if not wire.tags:
+            return re.compile(f'{one}(?=[{{"])')
+        bare = [name for name in self._by_name if self._tagged[name].allows("")]
+        if self._markers == "text" or not bare:
+            return re.compile(f"{one}(?=<)")
+        # Without arguments and without its markers, a call ends with its name, and the next one may follow at once.
+        more = f"(?:{between}{begin(bare)})*(?:{between}{begin(self._by_name)}<|{ends})"
+        return re.compile(f"{one}(?=<)|{begin(bare, '')}(?={more})")
 
     def _json(self, tool: Tool, text: str, start: int) -> tuple[str, int]:
         """Return the JSON of the arguments that begin at a place in a text, and the place where they end."""

@@ -17,7 +17,7 @@ from automata import TextNotAllowed
 from automata.errors import SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
 from constraints.json_schema.building.tags import Tags
-from constraints.tools import ToolCall, tool_calls
+from constraints.tools import ToolCall, WireFormat, tool_calls
 from constraints.tools.tagged import DEEPSEEK, GLM, MINIMAX, QWEN, QWEN_COMPACT, TaggedArguments
 from constraints.types import typed
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
@@ -337,3 +337,14 @@ def test_json_in_a_value_contains_no_tags() -> None:
             for name in ("a", "b"):
                 text = f'<｜DSML｜parameter name="{name}" string="false">{written}</｜DSML｜parameter>'
                 assert constraint.allows(text) == (allowed and (name == "a" or isinstance(value, list))), text
+
+
+@pytest.mark.parametrize("form", ["glm", "qwen-coder", "minimax", "deepseek-v4"])
+def test_strings_that_tags_cut_off_are_not_counted_among_different_items(form: WireFormat) -> None:
+    """No dead end: a text that holds the closing tag is no string here."""
+    close = {"glm": "</arg_value>", "deepseek-v4": "</｜DSML｜parameter>"}.get(form, "</parameter>")
+    items = {"type": "array", "items": {"type": "string", "pattern": f"^(?:a|{close})$"}, "uniqueItems": True}
+    schema = {"type": "object", "properties": {"s": {**items, "minItems": 2}}, "required": ["s"]}
+    with pytest.raises((UnsupportedSchema, UnsatisfiableSchema)):
+        tokenfst.compile(tool_calls([("f", schema)], format=form), ALL_BYTES)
+    tool_calls([("f", {**schema, "properties": {"s": {**items, "minItems": 1}}})], format=form)

@@ -399,3 +399,10 @@ def test_calls_without_arguments_and_markers() -> None:
         assert made.parse(text) == calls
     with pytest.raises(TextNotAllowed):
         made.parse("ab")
+    twice = tool_calls([("b", nothing), ("bb", one)], format="glm", markers="tokens", parallel=True)
+    assert twice.parse("bb") == (ToolCall("b", {}), ToolCall("b", {}))
+    names = tool_calls([(name, nothing) for name in ("ab", "aba", "b")], format="glm", markers="tokens", parallel=True)
+    assert names.parse("ababa\n") == (ToolCall("ab", {}), ToolCall("aba", {}))
+    unlike = tool_calls([("a", nothing), ("ab", nothing), ("b", one)], format="glm", markers="tokens", parallel=True)
+    with pytest.raises(TextNotAllowed, match="can be taken for those of other tools"):
+        unlike.parse(f"ab{arguments}")

@@ -113,7 +113,7 @@ class SchemaGrammarBuilder:
         self.keys: list[RuleKey] = []
         self.value_at_hand: Formula = FALSE
         self.unique: dict[int, UniqueItems] = {}
-        self.supply = Supply(restriction, self.expansion, max_digits)
+        self.supply = Supply(restriction, self.expansion, max_digits, every_string)
         # By rule: how long its next item or member may be, where it has to continue.
         self._detours: dict[int, int] = {}
         # The number of brackets that are open within the rule that is being built, as far as is known.

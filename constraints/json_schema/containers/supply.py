@@ -91,12 +91,16 @@ class Supply:
     Args:
         restriction, expansion: the restriction and the expansion of the schema.
         max_digits: see `json_schema`.
+        every_string: a formula that holds for every string, whatever the schema says.
     """
 
-    def __init__(self, restriction: Restriction, expansion: ShannonExpansion, max_digits: int | None) -> None:
+    def __init__(
+        self, restriction: Restriction, expansion: ShannonExpansion, max_digits: int | None, every_string: Formula
+    ) -> None:
         self.restriction = restriction
         self.expansion = expansion
         self.max_digits = max_digits
+        self.every_string = every_string
         self.depth = 0
         self._num_recounts = 0
         self._known: dict[Formula, float] = {}
@@ -243,7 +247,7 @@ class Supply:
             else part
             for part in parts_of(formula)
         ]
-        bounded = normalized(conjunction(shorter))
+        bounded = normalized(conjunction([*shorter, self.every_string]))
         texts = listed(bounded)
         return content(bounded) if texts is None else texts
 

@@ -80,7 +80,7 @@ class Determinizer {
         throw std::domain_error(
             semiring_ == Semiring::kLog
                 ? "the probabilities of a cycle of epsilon arcs have no finite sum, or one that takes too long to find"
-                : "a cycle of epsilon arcs lowers the cost without bound");
+                : "a cycle of epsilon arcs lowers the cost without bound, or epsilon arcs cost less than -2^32 in all");
       }
     }
   }
