@@ -24,7 +24,6 @@ from automata import (
     LimitExceeded,
     NondeterministicGrammar,
     TextNotAllowed,
-    UnsupportedSchema,
     compile_expr,
     literal,
     lookbehind,
@@ -359,43 +358,6 @@ def test_bounds_of_parts_are_named(bounds: dict[str, Any], error: type[Exception
         triggered({"<a>": "b"}, **bounds)
 
 
-TREE = constraints.json_schema(
-    {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}, "additionalProperties": False}
-)
-OPEN = constraints.json_schema({"type": "object"})
-
-
-@pytest.mark.parametrize("schema", [TREE, OPEN], ids=["recursive", "open"])
-@pytest.mark.parametrize(
-    ("made", "text", "value"),
-    [
-        (lambda schema: triggered({token("<d>"): (schema, token("</d>"))}), "Hi<d>{}</d>", ("Hi", Marked("<d>", {}))),
-        (lambda schema: triggered({token("<d>"): (schema, token("</d>"))}), "Hi<d>{", ("Hi<d>{",)),
-        (lambda schema: after(token("<d>"), schema), "Hi<d>{}", ("Hi", {})),
-        (lambda schema: after(token("<d>"), schema), "<d>{<d>{}", ("<d>{", {})),
-    ],
-)
-def test_free_text_may_hold_the_name_of_a_token_before_a_schema(
-    made: Callable[[Parsed[Any]], Parsed[Any]], text: str, value: object, schema: Parsed[Any]
-) -> None:
-    constraint = made(schema)
-    vocabulary = tokenfst.Vocabulary([*SPELL.tokens, b"", b""], eos_ids=[256], special_tokens={"<d>": 257, "</d>": 258})
-    tokenfst.compile(constraint, vocabulary)
-    assert constraint.parse(text) == value
-
-
-def test_the_first_token_is_a_marker_whichever_is_listed_first() -> None:
-    markers = {token("<d>"): (integer(1, 9), token("</d>")), token("<n>"): (integer(10, 99), token("</n>"))}
-    listed = list(markers.items())
-    text = "a<n>50</n> on <d>5</d>"
-    for each in (listed, listed[::-1]):
-        assert triggered(dict(each)).parse(text) == ("a", Marked("<n>", 50), " on ", Marked("<d>", 5))
-    # A text that begins the name of a token is not the marker where the token may be.
-    texts: dict[str | Expr, Any] = {"<": integer(1, 9), token("<n>"): integer(10, 99)}
-    assert triggered(texts).parse("a<n>50") == ("a", Marked("<n>", 50))
-    assert triggered(texts).parse("a<5<n>50") == ("a", Marked("<", 5), Marked("<n>", 50))
-
-
 def test_parts_that_begin_alike_can_be_read() -> None:
     nested = constraints.json_schema(
         {"anyOf": [{"const": 1}, {"type": "array", "items": {"$ref": "#"}, "maxItems": 1}]}
@@ -405,26 +367,3 @@ def test_parts_that_begin_alike_can_be_read() -> None:
     for text, value in (("b1", ((), "b", 1)), ("b1b[1]", ((Marked("b", 1),), "b", [1]))):
         assert automaton.accepts(text.encode())
         assert constraint.parse(text) == value
-
-
-def test_large_schemas_beside_tokens_are_read_on_demand() -> None:
-    large = constraints.json_schema({"type": "object", "properties": {"a": {"type": "string", "maxLength": 131_072}}})
-    for marker in ("<d>", token("<d>")):
-        made = after(marker, large)
-        assert made.parse('Hi {"<d>{"a": "<"}') == ('Hi {"', {"a": "<"})
-        assert not made.allows("Hi <d>{<d>")
-    items = constraints.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
-    with pytest.raises(UnsupportedSchema, match="tokens by name stand beside them"):
-        triggered({token("<d>"): (items, token("</d>"))}).parse("x<d>[")
-    with pytest.raises(NondeterministicGrammar, match="two alternatives begin alike"):
-        sequence("[^a]*", items).parse('x["b"]')
-
-
-def test_many_markers_that_are_tokens_take_linear_time() -> None:
-    made = triggered({token("<d>"): (integer(1, 9), token("</d>")), token("<n>"): (integer(10, 99), token("</n>"))})
-    took = []
-    for count in (200, 1600):
-        start = time.process_time()
-        assert len(made.parse("some text <d>5</d>" * count)) == 2 * count
-        took.append(time.process_time() - start)
-    assert took[1] < 24 * took[0] + 0.5

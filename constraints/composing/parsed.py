@@ -200,8 +200,8 @@ class Composed(Parsed[T_co]):
     def _read_side_by_side(self, error: NondeterministicGrammar) -> Readable:
         """Return an automaton of the texts that follows several derivations at once.
 
-        A constraint that is refused for that alone may be part of one that is "parallel" or deterministic. Where only
-        free text that may hold the name of a token is to blame, tokens that stay tokens are enough.
+        A constraint that cannot be compiled alone may still be part of one that is "parallel" or deterministic. If the
+        only reason is that free text may hold the name of a token, it is enough to keep tokens apart from text.
         """
         if not calls_grammar(self._part):
             rules = part_rules(self._part)
