@@ -99,6 +99,7 @@ SQL = [
     "SELECT CAST(a AS), CAST(b AS c é (1))",
 ]
 NOT_SQL = ["SELECT\v1", "SELECT/**/\v1", "SELECT \ufeff", "SELECT CAST(a AS (1))", "SELECT :", "SELECT é é é"]
+NOT_SQL += ["SELECT 1 indexed", "SELECT CAST(1 AS indexed)"]
 
 
 @pytest.mark.parametrize(("text", "verdict"), [*((text, True) for text in SQL), *((text, False) for text in NOT_SQL)])

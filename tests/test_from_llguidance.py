@@ -235,6 +235,8 @@ def test_mistakes_are_told_and_not_raised() -> None:
         assert made.validate_grammar_with_warnings(made.grammar_from_lark("start: nothing"))[0]
     broken = stand_in.LLMatcher(TOKENIZERS[1], "start: nothing")
     assert broken.is_error()
+    with pytest.raises(ValueError, match=r"a mask takes \d+ words, and there are 0"):
+        broken.fill(np.zeros(0, np.int32))
     assert broken.stop_reason() == "InternalError"
     assert "nothing" in broken.get_error()
     assert stand_in.LLMatcher(TOKENIZERS[1], '{"a": 1}').is_error()

@@ -241,8 +241,8 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     last, done = _reader(rest), (-1, 0)
     # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token. So
     # the first one of the tokens comes before the first one of the texts.
-    races = [0 if _begins_with_token(switch) else 1 for switch in switches]
-    order = sorted(range(len(switches)), key=races.__getitem__)
+    groups = [0 if _begins_with_token(switch) else 1 for switch in switches]
+    order = sorted(range(len(switches)), key=groups.__getitem__)
 
     def edges(node: Node) -> list[Edge]:
         count, place = node
@@ -250,7 +250,7 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
             return []
         if place == 0:
             found = [
-                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), races[number])
+                Edge(before[number], (count, 2 * number + 1), _without(switches[number].marker), groups[number])
                 for number in order
                 if at_most is None or count < at_most
             ]
@@ -258,8 +258,8 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
         number = (place - 1) // 2
         switch = switches[number]
         if place % 2:
-            race = None if ex.is_epsilon(switch.end) else 0
-            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), race)]
+            group = None if ex.is_epsilon(switch.end) else 0
+            return [Edge(inner[number], (count, place + 1), _values(inner[number], switch), group)]
         following = count + 1 if at_most is not None else min(count + 1, at_least)
         return [Edge(ends[number], (following, 0), lambda _: ())]
 

@@ -2,9 +2,9 @@
 
 The possible orders of parts form a graph, in which each edge reads a text of one constraint. `segmented` finds a path
 from the start to the end that reads the whole text. If there are several paths, it takes the one whose first edge comes
-first; if the edges are equal, the one whose text is the longest; and so on for the rest of the path. Adjacent edges
-that race are compared by their texts instead: the shortest one comes first. Each pair of a node and an offset in the
-text is visited once.
+first; if the edges are equal, the one whose text is the longest; and so on for the rest of the path. Adjacent edges of
+one group are compared by their texts instead: the shortest comes first. Each pair of a node and an offset in the text
+is visited once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Edge(NamedTuple):
         constraint: the constraint whose text the edge reads.
         target: the node after the edge.
         value: returns the pieces for the text of the edge.
-        race: the number of the race that the edge takes part in, None if it takes part in none.
+        group: the number of the group in which the shortest text comes first; None if the longest text comes first.
     """
 
     constraint: Parsed[object]
     target: Node
     value: Callable[[str], Iterable[object]]
-    race: int | None = None
+    group: int | None = None
 
 
 # An edge, and where its text begins and ends.
@@ -62,19 +62,19 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     """
     written = text.encode()
 
-    def places(group: Sequence[Edge], begin: int) -> Iterator[_Move]:
+    def places(tried: Sequence[Edge], begin: int) -> Iterator[_Move]:
         # Side by side, so that no text is read beyond the end of the shortest one.
-        runs = [endings(edge.constraint.readable, written, begin) for edge in group]
+        runs = [endings(edge.constraint.readable, written, begin) for edge in tried]
         for at, may_end in enumerate(zip_longest(*runs, fillvalue=False), begin):
             if any(may_end) and _is_boundary(written, at):
-                yield from ((edge, begin, at) for edge in compress(group, may_end))
+                yield from ((edge, begin, at) for edge in compress(tried, may_end))
 
     def moves(node: Node, begin: int) -> Iterator[_Move]:
-        for race, group in groupby(edges(node), key=attrgetter("race")):
-            if race is None:
-                yield from (move for edge in group for move in reversed(list(places([edge], begin))))
+        for group, tried in groupby(edges(node), key=attrgetter("group")):
+            if group is None:
+                yield from (move for edge in tried for move in reversed(list(places([edge], begin))))
             else:
-                yield from places(list(group), begin)
+                yield from places(list(tried), begin)
 
     path: list[_Move] = []
     seen = {(start, 0)}
