@@ -20,9 +20,12 @@ TREE = constraints.json_schema(
     {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}, "additionalProperties": False}
 )
 OPEN = constraints.json_schema({"type": "object"})
+CLOSED = constraints.json_schema(
+    {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+)
 
 
-@pytest.mark.parametrize("schema", [TREE, OPEN], ids=["recursive", "open"])
+@pytest.mark.parametrize("schema", [TREE, OPEN, CLOSED], ids=["recursive", "open", "closed"])
 @pytest.mark.parametrize(
     ("made", "text", "value"),
     [
@@ -30,6 +33,9 @@ OPEN = constraints.json_schema({"type": "object"})
         (lambda schema: triggered({token("<d>"): (schema, token("</d>"))}), "Hi<d>{", ("Hi<d>{",)),
         (lambda schema: after(token("<d>"), schema), "Hi<d>{}", ("Hi", {})),
         (lambda schema: after(token("<d>"), schema), "<d>{<d>{}", ("<d>{", {})),
+        (lambda schema: after(token("<d>"), schema) | "no", "Hi<d>{}", ("Hi", {})),
+        (lambda schema: sequence("(?s:.*)", token("<d>"), schema), "<d>{<d>{}", ("<d>{", "<d>", {})),
+        (lambda schema: sequence("(?s:.*)", after(token("<d>"), schema), "[!]"), "Hi<d>{}!", ("Hi", ("", {}), "!")),
     ],
 )
 def test_free_text_may_hold_the_name_of_a_token_before_a_schema(
@@ -38,6 +44,17 @@ def test_free_text_may_hold_the_name_of_a_token_before_a_schema(
     constraint = made(schema)
     tokenfst.compile(constraint, NAMED)
     assert constraint.parse(text) == value
+
+
+def test_names_of_tokens_are_found_after_a_part_with_many_states() -> None:
+    # The automaton of the whole has more states than the limit allows, so its states are made on demand.
+    arrays = constraints.json_schema({"type": "array", "items": {"$ref": "#"}})
+    made = sequence("(a|b)*a(a|b){30}\n", after(token("<d>"), arrays))
+    before = "a" * 31 + "\n"
+    assert tokenfst.compile(made, NAMED).accepts([*before.encode(), 257, *b"[]"])
+    assert made.parse(before + "<d>[]") == (before, ("", []))
+    assert made.parse(before + "<d>[<d>[]") == (before, ("<d>[", []))
+    assert not made.allows(before + "<d>[")
 
 
 def test_the_first_token_is_a_marker_whichever_is_listed_first() -> None:

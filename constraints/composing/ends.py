@@ -2,10 +2,11 @@
 
 If the whole automaton of a visibly pushdown grammar would exceed the limits, its states are made on demand.
 
-A token in an automaton (a label) is read as its name. An automaton with a stack may read words, which match as long a
-text as possible and might therefore continue into the name of the token that ends them; or it may tell a token from
-free text that holds its name. So this module looks for the names of tokens in addition to reading bytes, and follows
-both. In all other automata names are written as text.
+A token in an automaton (a label) is read as its name. Free text may hold that name as well, and a word, which matches
+as long a text as possible, might continue into the name of the token that ends it. So this module looks for the names
+of tokens in addition to reading bytes, and follows both.
+
+Rejected: automata in which names are written as text (after free text, they would be nondeterministic).
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import tokenfst
 from automata.byte_automaton import ByteAutomaton
+from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded
+from automata.expressions import Expr, Label
 from automata.limits import current_work
 from automata.pushdown.automaton import PushdownAutomaton
+from automata.pushdown.naming import calls_and_labels
 from automata.visibly_pushdown.compile import compile_visibly_pushdown
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from tokenfst.token_automaton import TokenAutomaton
@@ -29,12 +33,8 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
-def readable(rules: VisiblyPushdownGrammar | UniqueArrays, names: Sequence[str] = ()) -> Readable:
+def readable(rules: VisiblyPushdownGrammar | UniqueArrays) -> Readable:
     """Return an automaton that reads the texts of a grammar, which may have arrays whose items must differ.
-
-    Args:
-        rules: the grammar.
-        names: the names of the tokens in it.
 
     Raises:
         EmptyLanguage: the grammar has no texts.
@@ -47,11 +47,24 @@ def readable(rules: VisiblyPushdownGrammar | UniqueArrays, names: Sequence[str] 
     except LimitExceeded as error:
         if error.limit == "seconds":
             raise
-        return tokenfst.compile(RulesAlone(rules), _bytes_and(names) if names else ALL_BYTES)
+        return tokenfst.compile(RulesAlone(rules), _bytes_and(_token_names(rules)))
+
+
+def _token_names(rules: VisiblyPushdownGrammar) -> list[str]:
+    """Return the names of the tokens in a grammar, in alphabetical order."""
+    names = set[str]()
+    for language in (language for rule in rules.rules for _, language, _ in rule.arcs):
+        if isinstance(language, Expr):
+            names |= {node.name for node, _ in calls_and_labels(language) if isinstance(node, Label)}
+        elif isinstance(language, ByteAutomaton):
+            names |= set(language.labels)
+    return sorted(names)
 
 
 def _bytes_and(names: Sequence[str]) -> Vocabulary:
     """Return the vocabulary of all single bytes, with a token for each name."""
+    if not names:
+        return ALL_BYTES
     tokens = [*ALL_BYTES.tokens, *[b""] * len(names)]
     numbers = {name: number for number, name in enumerate(names, len(ALL_BYTES))}
     return Vocabulary(tokens, ALL_BYTES.eos_ids, special_tokens=numbers)
@@ -59,9 +72,7 @@ def _bytes_and(names: Sequence[str]) -> Vocabulary:
 
 def has_text(automaton: Readable, text: bytes) -> bool:
     """Return whether an automaton accepts a text."""
-    if isinstance(automaton, PushdownAutomaton | TokenAutomaton) and _followed(automaton).names:
-        return len(text) in ends(automaton, text, 0)
-    return automaton.accepts(text)
+    return len(text) in ends(automaton, text, 0) if _followed(automaton).names else automaton.accepts(text)
 
 
 def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
@@ -72,7 +83,7 @@ def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
 def endings(automaton: Readable, text: bytes, begin: int) -> Iterator[bool]:
     """Yield for each place from `begin` on whether a text of the automaton that begins at `begin` may end there, as
     long as a text may lead that far."""
-    if isinstance(automaton, ByteAutomaton):
+    if isinstance(automaton, ByteAutomaton) and not automaton.labels:
         return _regular_endings(automaton, text, begin)
     return _followed(automaton).endings(text, begin)
 
@@ -121,7 +132,9 @@ class _Followed(NamedTuple):
                 return
 
 
-def _followed(automaton: PushdownAutomaton | TokenAutomaton) -> _Followed:
+def _followed(automaton: Readable) -> _Followed:
+    if isinstance(automaton, ByteAutomaton):
+        return _followed_bytes(automaton)
     if isinstance(automaton, PushdownAutomaton):
         end = automaton.num_classes
         names = [(name.encode(), end + 1 + label) for label, name in enumerate(automaton.labels)]
@@ -140,3 +153,16 @@ def _followed(automaton: PushdownAutomaton | TokenAutomaton) -> _Followed:
         return () if reached is None else (reached,)
 
     return _Followed(automaton.start, automaton.is_final, after, range(256), names)
+
+
+def _followed_bytes(automaton: ByteAutomaton) -> _Followed:
+    final, by_label = automaton.final, automaton.by_label
+
+    def after(state: int, symbol: int) -> Iterable[int]:
+        is_byte = symbol < FIRST_LABEL
+        reached = automaton.step(state, bytes([symbol])) if is_byte else int(by_label[state, symbol - FIRST_LABEL])
+        return (reached,) if reached >= 0 else ()
+
+    names = [(name.encode(), symbol) for symbol, name in enumerate(automaton.labels, FIRST_LABEL)]
+    start = automaton.start
+    return _Followed(start, lambda state: state >= 0 and bool(final[state]), after, range(FIRST_LABEL), names)

@@ -4,8 +4,6 @@
                              follow
     part_grammar             part -> Grammar: one rule for the whole text, and the rules of all called grammars, with
                              new names
-    tokens_by_name           part without a general grammar -> the same part with each token read as its name
-    token_names              part without a general grammar -> the names of its tokens
 
 A visibly pushdown grammar is preferred, because a lazy automaton runs on it directly and needs no look-ahead to tell
 its rules apart. In a general grammar, each part has a lexer of its own (`Grammar.composing`), and its ignored words may
@@ -19,7 +17,7 @@ from typing import NamedTuple
 
 from automata import expressions as ex
 from automata.algebra.elimination import to_expr
-from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Label, Repetition
+from automata.expressions import EPSILON, Alternation, Call, Concatenation, Expr, Repetition
 from automata.pushdown.grammar import Ambiguity, Grammar, LexicalRule, Place
 from automata.pushdown.naming import calls_and_labels
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
@@ -93,44 +91,6 @@ def part_grammar(part: Part, *, parallel: bool = False) -> Grammar:
     found = Grammar({_TEXT: whole, **rules}, _TEXT, lexical, (), places, ambiguity)
     most = max((grammar.max_configurations for grammar in grammars), default=found.max_configurations)
     return replace(found, max_configurations=most, composing=(_TEXT, *composing))
-
-
-def tokens_by_name(part: Part) -> Part:
-    """Return a part that calls no general grammar, with each token (`automata.expressions.extensions.token`) replaced
-    by the text of its name."""
-    return Part(_named(part.expr), tuple(map(_called_by_name, part.called)))
-
-
-def token_names(part: Part) -> list[str]:
-    """Return the names of the tokens in a part that calls no general grammar, in alphabetical order."""
-    languages = [part.expr]
-    for called in part.called:
-        if isinstance(called, VisiblyPushdownGrammar):
-            arcs = (language for rule in called.rules for _, language, _ in rule.arcs)
-            languages += [language for language in arcs if isinstance(language, Expr)]
-    found = (node for language in languages for node, _ in calls_and_labels(language))
-    return sorted({node.name for node in found if isinstance(node, Label)})
-
-
-def _called_by_name(called: Called) -> Called:
-    # Grammars with arrays whose items must differ have no tokens by name.
-    if isinstance(called, VisiblyPushdownGrammar):
-        rules = [
-            replace(
-                rule,
-                arcs=[
-                    (source, _named(language) if isinstance(language, Expr) else language, target)
-                    for source, language, target in rule.arcs
-                ],
-            )
-            for rule in called.rules
-        ]
-        return replace(called, rules=tuple(rules))
-    return called
-
-
-def _named(expr: Expr) -> Expr:
-    return replaced(expr, lambda node: ex.literal(node.name) if isinstance(node, Label) else None)
 
 
 def _calls(expr: Expr) -> bool:

@@ -295,8 +295,10 @@ def _without(marker: Expr) -> Callable[[str], tuple[str, ...]]:
 
     def free(text: str) -> tuple[str, ...]:
         automaton = reader.readable
-        # A path without a loop has fewer arcs than there are states.
-        most = automaton.num_states if isinstance(automaton, ByteAutomaton) and is_finite(automaton) else len(text)
+        most = len(text)
+        if isinstance(automaton, ByteAutomaton) and is_finite(automaton):
+            # A path without a loop has fewer arcs than there are states.
+            most = automaton.num_states * max([1, *map(len, automaton.labels)])
         first = max(0, len(text) - most)
         begin = next(at for at in range(first, len(text) + 1) if reader.allows(text[at:]))
         return _nonempty(text[:begin])

@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -31,7 +30,7 @@ from automata.pushdown.grammar import Grammar
 from automata.texts import bytes_or_none
 from automata.visibly_pushdown.compile import check_start
 from constraints.composing.ends import Readable, has_text, readable
-from constraints.composing.language import calls_grammar, part_grammar, part_rules, token_names, tokens_by_name
+from constraints.composing.language import calls_grammar, part_grammar, part_rules
 from constraints.composing.part import Composable, Part, either, part_of
 from constraints.composing.rules import ByRules, Rules
 from tokenfst.unique_items.language import UniqueArrays
@@ -183,33 +182,20 @@ class Composed(Parsed[T_co]):
 
     @cached_property
     def readable(self) -> Readable:
-        """The automaton of the texts, with each token written as its name.
+        """The automaton of the texts, with each token read as its name.
 
-        With a general grammar, whose words could continue into the name, tokens stay tokens, and `ends` reads them. It
-        accepts nothing if there is no text, since other parts of a larger constraint may have some.
+        It accepts nothing if there is no text, since other parts of a larger constraint may have some. A constraint
+        that cannot be compiled alone may still be part of one that is "parallel" or deterministic; its automaton then
+        follows several derivations at once.
         """
         try:
-            if calls_grammar(self._part):
-                return self.to_automaton()
-            return readable(_checked(part_rules(tokens_by_name(self._part))))
+            return self.to_automaton() if calls_grammar(self._part) else readable(_checked(part_rules(self._part)))
         except EmptyLanguage:
             return compile_expr(EMPTY)
         except NondeterministicGrammar as error:
-            return self._read_side_by_side(error)
-
-    def _read_side_by_side(self, error: NondeterministicGrammar) -> Readable:
-        """Return an automaton of the texts that follows several derivations at once.
-
-        A constraint that cannot be compiled alone may still be part of one that is "parallel" or deterministic. If the
-        only reason is that free text may hold the name of a token, it is enough to keep tokens apart from text.
-        """
-        if not calls_grammar(self._part):
-            rules = part_rules(self._part)
-            if isinstance(rules, UniqueArrays):
+            if not calls_grammar(self._part) and isinstance(part_rules(self._part), UniqueArrays):
                 raise _begin_alike(error) from error
-            with suppress(NondeterministicGrammar):
-                return readable(_checked(rules), token_names(self._part))
-        return compile_grammar(part_grammar(self._part, parallel=True), work=current_work())
+            return compile_grammar(part_grammar(self._part, parallel=True), work=current_work())
 
 
 class _ByRules(ByRules, Composed[T_co]):
