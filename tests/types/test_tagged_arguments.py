@@ -84,12 +84,12 @@ a ab abc é "a" < </ </parameter null NULL true false True 0 1 5 -1.5 1_0 +5 [ [
 <parameter=x> </function> <arg_key> </invoke> <｜DSML｜ <tool_call>
 """
 BLANK = ["", "\n", "\n\n", "\na", "a\n", "\na\n", "\n\na\n", "a\n\n", " null", "\nnull\n", "x null", "\n5\n", "\n\n5"]
-PIECES = [*LINES.split(), *BLANK, "\u20035", "\n[1]\n", " [", '{"a": 1}', '\n{"a": "b"}\n']
+PIECES = [*LINES.split(), *BLANK, "\u20035", "१२", "-1٢", "१.५", "\n[1]\n", " [", '{"a": 1}', '\n{"a": "b"}\n']
 KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 LENIENT = {
     "null": r"(?i:null)",
     "boolean": r"(?i:true|false)|[01]",
-    "number": r"[+-]?[0-9_.]*[0-9][0-9_.]*([eE][+-]?[0-9]+)?",
+    "number": r"[+-]?[\d_.]*\d[\d_.]*([eE][+-]?\d+)?",
     "array": r"(?s:\[.*)",
     "object": r"(?s:\{.*)",
 }
@@ -348,3 +348,14 @@ def test_strings_that_tags_cut_off_are_not_counted_among_different_items(form: W
     with pytest.raises((UnsupportedSchema, UnsatisfiableSchema)):
         tokenfst.compile(tool_calls([("f", schema)], format=form), ALL_BYTES)
     tool_calls([("f", {**schema, "properties": {"s": {**items, "minItems": 1}}})], format=form)
+
+
+def test_no_string_is_a_number_for_python_where_a_number_may_stand() -> None:
+    """`float` reads the decimal digits of all scripts."""
+    schema = {"type": "object", "properties": {"x": {"type": ["string", "number"], "maxLength": 3}}, "required": ["x"]}
+    automaton = tokenfst.compile(TaggedArguments(json_schema(schema), QWEN), ALL_BYTES)
+    for char in map(chr, itertools.chain(range(0x20, 0xD800), range(0xE000, 0x20000))):
+        if char.isdecimal():
+            assert float(f"-1{char}") < 0
+            assert not automaton.accepts(f"<parameter=x>\n{char}\n</parameter>\n") or char.isascii(), char
+            assert automaton.accepts(f"<parameter=x>\n{char}a\n</parameter>\n"), char

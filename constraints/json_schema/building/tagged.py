@@ -52,11 +52,11 @@ from constraints.json_schema.strings.language import counted_content, string_is_
 # The names that can stand in tags: without quotes and angle brackets, and without blanks at their ends.
 _NAME: Final = Pattern(r"""^[^\s\u001c-\u001f\u0085<>"'](?:[^<>"'\u0000-\u001f]*[^\s\u001c-\u001f\u0085<>"'])?$""")
 _NOT_TEXT: Final = Not(OfKind(Kind.STRING))
-# Texts that are read as a value of a kind, without the blanks around them.
+# Texts that are read as a value of a kind, without the blanks around them. Python's `int` reads digits of all scripts.
 _SPELLED: Final = {
     Kind.NULL: "(?i:null)",
     Kind.BOOLEAN: "(?i:true|false)|[01]",
-    Kind.NUMBER: r"[+-]?[0-9_.]*[0-9][0-9_.]*(?:[eE][+-]?[0-9_]+)?",
+    Kind.NUMBER: r"(?u:[+-]?[\d_.]*\d[\d_.]*(?:[eE][+-]?[\d_]+)?)",
     Kind.ARRAY: r"\[(?s:.*)",
     Kind.OBJECT: r"\{(?s:.*)",
 }
