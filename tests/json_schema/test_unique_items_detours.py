@@ -15,6 +15,7 @@ from unique_items_cases import after, check_texts_within_budgets, compiled, uniq
 import tokenfst
 from automata import ByteAutomaton, LimitExceeded, UnsupportedSchema
 from automata import expressions as ex
+from automata.expressions import EPSILON, Expr
 from automata.queries import enumerate as texts_of
 from constraints import Whitespace, json_schema
 from constraints.json_schema.building.builder import SchemaGrammarBuilder
@@ -138,6 +139,39 @@ def test_required_white_space_counts() -> None:
         budget = automaton.min_tokens(automaton.start)
         tokens = written(automaton, budget, farthest, dice)
         assert len(tokens) < budget
+
+
+BLANK, SPACES = ex.literal(" "), ex.repeat(" ", 0, 2)
+
+
+@pytest.mark.parametrize("items", [{"type": "string", "maxLength": 0}, {"enum": [{}, "a"]}, closed(a={"const": []})])
+@pytest.mark.parametrize(
+    ("before_comma", "closing", "is_refused"),
+    [
+        (BLANK, EPSILON, True),
+        (SPACES, EPSILON, True),
+        (SPACES, ex.literal("\n"), True),
+        (BLANK | "\n ", SPACES, True),
+        (EPSILON, BLANK, False),
+        (BLANK, SPACES, False),
+        (SPACES, ex.repeat(ex.char_set(" \n"), 0, 3), False),
+    ],
+)
+def test_blanks_never_lead_where_only_a_repetition_can_follow(
+    items: Any, before_comma: Expr, closing: Expr, is_refused: bool
+) -> None:
+    blanks = Whitespace(before_comma=before_comma, closing=closing)
+    if is_refused:
+        with pytest.raises(UnsupportedSchema, match=r"blanks before commas that may .* \(at /uniqueItems"):
+            json_schema(unique(items), whitespace=blanks)
+        return
+    automaton = compiled(unique(items), ALL_BYTES, whitespace=blanks)
+    waiting = [automaton.start]
+    for _ in range(14):
+        allowed = [(state, np.flatnonzero(automaton.mask(state)).tolist()) for state in dict.fromkeys(waiting)]
+        assert all(tokens for _, tokens in allowed)
+        waiting = [automaton.advance(state, token) for state, tokens in allowed for token in tokens]
+        waiting = [state for state in waiting if state != automaton.end_state]
 
 
 def test_the_shortest_number_of_tokens_where_nothing_can_repeat() -> None:

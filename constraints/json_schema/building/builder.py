@@ -26,11 +26,11 @@ from constraints.json_schema.building.anything import ANYTHING, build_anything
 from constraints.json_schema.building.container_rule import STATE_WEIGHT, ContainerBuilder, PlainBuilder, Ways
 from constraints.json_schema.building.flagged_rule import FlaggedBuilder
 from constraints.json_schema.building.layout import Layout
-from constraints.json_schema.building.marks import marks_at
+from constraints.json_schema.building.marks import marks_at, shows_comma
 from constraints.json_schema.building.plans import OnlyWay, Plans, after_quote
 from constraints.json_schema.building.side_by_side import SideBySide
 from constraints.json_schema.building.values import RuleKey, RuleNumbers, ValueSearch
-from constraints.json_schema.building.whitespace import MAX_DEPTH
+from constraints.json_schema.building.whitespace import MAX_DEPTH, Whitespace
 from constraints.json_schema.containers.all_orders import AllOrders
 from constraints.json_schema.containers.allowance import MAX_WORK, VARIANTS_WORK, Allowance
 from constraints.json_schema.containers.arrays import ArrayAutomaton, PlainArray, array_automaton
@@ -343,8 +343,15 @@ class SchemaGrammarBuilder:
         """Note that the items of a rule's array have to be remembered.
 
         Raises:
-            UnsupportedSchema: the items may run out of values.
+            UnsupportedSchema: the items may run out of values, or blanks after the last one may show that another must
+                follow.
         """
+        if isinstance(self.whitespace, Whitespace) and shows_comma(self.whitespace):
+            raise UnsupportedSchema(
+                "needs memory of all items, and blanks before commas that may also stand before closing brackets",
+                pointer=unique.pointer,
+                keyword="uniqueItems",
+            )
         self.unique[number] = unique
         if self.supply.runs_out(automaton):
             raise UnsupportedSchema(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from automata import expressions as ex
+from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.expressions import Expr
 from automata.queries import shortest
@@ -50,3 +53,13 @@ def _length(mark: Expr) -> int:
 def marks_at(habit: Habit | Whitespace, depth: int) -> Marks:
     """Return the marks within `depth` brackets."""
     return Marks(whitespace_at(habit, depth))
+
+
+def shows_comma(whitespace: Whitespace) -> bool:
+    """Return whether blanks after an item or a member may show that a comma follows, since no bracket may."""
+    return not (_beginnings(whitespace.before_comma) - _beginnings(whitespace.closing)).is_empty
+
+
+def _beginnings(blanks: Expr) -> ByteAutomaton:
+    found = compile_expr(blanks)
+    return ByteAutomaton.dense(found.start, found.byte_class, found.next, np.ones_like(found.final))
