@@ -63,6 +63,8 @@ NEEDY: list[Any] = [
     unique(closed(a=PAIR | {"minProperties": 2, "maxProperties": 2}), minItems=2),
     unique(FLAG, minItems=3),
     unique({"type": "array", "items": FLAG, "maxItems": 1}, minItems=4),
+    unique({"enum": ["a", {}]}, minItems=2),
+    unique({}, prefixItems=[{"type": "string"}, {"enum": [{"é": 1.0}, "aé"]}], contains={"multipleOf": 1.5}),
     {"type": "object", "properties": {"tags": unique({"type": "string", "minLength": 2}, minItems=3), "n": {}}},
     {"anyOf": [unique({"type": "string"}, minItems=3), {"type": "array", "items": {"type": "integer"}}]},
 ]
@@ -101,6 +103,9 @@ def test_large_budgets_allow_all_that_is_allowed_without(schema: Any) -> None:
         | {"additionalProperties": False},
         {"type": "object", "propertyNames": {"pattern": "^[a-c]$"}, "additionalProperties": {"enum": [1, 23]}}
         | {"minProperties": 1, "maxProperties": 2},
+        {"enum": ["a", {}]},
+        {"enum": ["bc", 1.5, {"a": 1}, {"a": [2]}]},
+        {"anyOf": [{"const": "abcdefgh"}, {"type": "array", "items": {"type": "boolean"}, "maxItems": 1}]},
     ],
     ids=json.dumps,
 )
@@ -172,6 +177,14 @@ def test_blanks_never_lead_where_only_a_repetition_can_follow(
         assert all(tokens for _, tokens in allowed)
         waiting = [automaton.advance(state, token) for state, tokens in allowed for token in tokens]
         waiting = [state for state in waiting if state != automaton.end_state]
+
+
+def test_few_scalars_and_objects_together_are_enough() -> None:
+    for word in ("a", "abcdefgh"):
+        automaton = compiled(unique({"anyOf": [{"const": word}, closed()]}, minItems=2), ALL_BYTES)
+        # The longest value may come first.
+        most = len(json.dumps([word, word], separators=(",", ":"))) + 1
+        assert most - len(word) <= automaton.min_tokens(automaton.start) <= most
 
 
 def test_the_shortest_number_of_tokens_where_nothing_can_repeat() -> None:

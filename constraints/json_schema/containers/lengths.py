@@ -8,7 +8,8 @@ Where an array has to continue, the shortest item may have occurred already. If 
 shortest is new, so the longest of these bounds the way to the next item. How many items there are of each length is
 counted in the automata of strings and numbers. The number of arrays or objects on a path to the end is the product of
 the choices on it; their own detours count, since budgets count them while they are read. If no path has enough values
-and there are few paths, the values of all of them are counted together.
+and there are few paths, the values of all of them are counted together. Few scalars are counted together with arrays or
+objects.
 
 Lengths are found only for the items that an array needs, which are few and simple in practice. If none is known, the
 length is infinite.
@@ -125,7 +126,13 @@ class Lengths:
                 return inf
             self._depth += 1
             try:
-                self._known[key] = min(self._scalars(formula, number), self._containers(formula, number))
+                scalars = self._scalars(formula)
+                found = min(scalars.longest(number), self._containers(formula, number))
+                if found == inf and scalars.known:
+                    # The few scalars that there are, and arrays or objects.
+                    few = scalars.known[-1]
+                    found = max(scalars.longest(few), self._containers(formula, number - few))
+                self._known[key] = found
             except LimitExceeded as error:
                 if error.limit == "seconds":
                     raise
@@ -133,7 +140,7 @@ class Lengths:
                 self._depth -= 1
         return self._known[key]
 
-    def _scalars(self, formula: Formula, number: float) -> float:
+    def _scalars(self, formula: Formula) -> _Counts:
         if formula not in self._by_length:
             to = self.supply.restriction
             words = Counter([*(4 if value else 5 for value in to.booleans(formula)), *[4] * to.null(formula)])
@@ -141,7 +148,7 @@ class Lengths:
             numbers = _by_length(self.supply.number_texts(to.number(formula)))
             of_words = (words[length] for length in range(6))
             self._by_length[formula] = _Counts(map(sum, zip_longest(of_words, strings, numbers, fillvalue=0)))
-        return self._by_length[formula].longest(number)
+        return self._by_length[formula]
 
     def _strings(self, formula: Formula) -> Iterator[int]:
         """Yield how many strings have each length in bytes."""
