@@ -27,6 +27,7 @@ import pytest
 import torch
 
 import tokenfst
+from automata import compile_expr, parse
 from automata.errors import Cancelled, LimitExceeded
 from automata.limits import Cancellation, Limits, Work
 from constraints import choice, json, json_schema
@@ -261,6 +262,42 @@ def test_no_interrupt_keeps_tables_from_other_threads() -> None:
             except Interrupted:
                 pass
             assert other.submit(automaton.complete, limits=Limits(seconds=5)).result().accepts([97, 98, 99])
+
+
+def with_stacks() -> TokenAutomaton:
+    properties = {f"p{number}": {"type": "array", "items": {"$ref": "#"}} for number in range(1000)}
+    return tokenfst.compile(json_schema({"type": "object", "properties": properties}), ALL_BYTES).complete()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tokenfst.compile("[0-9]{1000000}", ALL_BYTES).complete(),
+        lambda: tokenfst.compile(compile_expr(parse("[0-9]{300000}")), ALL_BYTES),
+        with_stacks,
+    ],
+    ids=["counted", "lazy", "with stacks"],
+)
+def test_a_signal_handler_never_waits_for_the_automaton_at_work(make: Callable[[], TokenAutomaton]) -> None:
+    automaton, met = make(), list[str]()
+
+    def ring(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            automaton.min_tokens(automaton.start)
+        except RuntimeError as error:
+            met.append(str(error))
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+        least = automaton.min_tokens(automaton.start)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert least == make().min_tokens(automaton.start)
+    assert met == ["this thread is at work on the automaton, which a signal handler cannot use meanwhile"]
 
 
 @pytest.mark.parametrize("delay_of", [past_deadline, past_cancellation])

@@ -9,6 +9,7 @@ from automata import (
     EPSILON,
     LexicalRule,
     call,
+    compile_grammar,
     concat,
     parse,
     repeat,
@@ -104,4 +105,22 @@ def test_words_whose_only_text_is_empty_are_missing(words: str) -> None:
 def test_lazy_rules_with_the_same_words_share_one() -> None:
     grammar = read_lark('start: a "1" | b "2"\na[lazy]: /x*y/\nb[suffix="y"]: /x*/\nc: "c"')
     assert grammar.rules["a"] == grammar.rules["b"] == call("a[lazy]")
-    assert grammar.lexical["a[lazy]"] == LexicalRule(parse("x*y"), lazy=True)
+    word = grammar.lexical["a[lazy]"]
+    assert word == LexicalRule(parse("x*y"), word.priority, lazy=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('one.1[lazy]: /[a-c]/ "a"', "other[lazy]: /ba|zzzz/"),
+        ("one[lazy]: /[b-l]/ /a|zzzz/", 'other[lazy]: /[ab]/ "a"'),
+        ('one[lazy]: "ba"', "other[lazy]: /ba|c/"),
+        ("one[lazy]: /(?:ba|d)/", "other[lazy]: /ba|c/"),
+    ],
+    ids=["priority", "longer text", "string", "longer pattern"],
+)
+def test_lazy_words_of_one_text_have_the_order_of_words(one: str, other: str) -> None:
+    for names in ("l1", "l2"), ("l2", "l1"):
+        text = f"{one}\n{other}".replace("one", names[0]).replace("other", names[1])
+        automaton = compile_grammar(read_lark(f'start: {names[0]} "x" | {names[1]} "y"\n{text}'))
+        assert (automaton.accepts("bax"), automaton.accepts("bay")) == (True, False)

@@ -141,6 +141,7 @@ MISTAKES = [
     ("start: %regex {}", "%regex needs a JSON object", 1, 8, "start"),
     ('start: %regex {"substring_chars": "a", "substring_words": "b"}', "%regex needs a JSON object", 1, 8, "start"),
     # Tokens
+    ('start: "a" <[9-5]>', "the range 9-5 of token ids goes backwards", 1, 12, "start"),
     ("start: <[a]>", "<[a]> is not a list of token ids", 1, 8, "start"),
     ("start: <[^*]>", "is not a list of token ids", 1, 8, "start"),
     ("start: <[1,20-10]>", "the range 20-10 of token ids goes backwards", 1, 8, "start"),

@@ -122,6 +122,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tool_calls(["now"], format="qwen"), TypeError, "a tool's name is not a tool"),
     (lambda: tool_calls([Order], format="qwen"), TypeError, r"\('order', Order.model_json_schema\(\)\)"),
     (lambda: tool_calls([Point], format="qwen"), TypeError, r"\('point', pydantic.TypeAdapter\(Point\)\."),
+    (lambda: tool_calls([("order", dict)], format="qwen"), TypeError, r"not a class: pydantic.TypeAdapter\(dict\)"),
     (lambda: tool_calls([("order", Order)], format="qwen"), TypeError, r"not a class: Order.model_json_schema\(\)"),
     (lambda: tool_calls([FOREIGN], format="qwen"), ValueError, r"named 'input_schema': .*\('now', tool\['input_"),
     (lambda: tool_calls([{"function": "now"}], format="qwen"), TypeError, "the 'function' of a tool is a dict"),

@@ -213,6 +213,8 @@ class Arena(NotCopied):
 
         Raises:
             VocabularyError: the automaton is over another vocabulary.
+            ValueError: the arena cannot hold this kind of automaton: a canonical one, one with a memory of items that
+                must differ (`tokenfst.unique_items`), or a healed one (`decoding.heal`).
             EmptyLanguage: every text needs more than `max_depth` symbols on the stack.
             LimitExceeded: no memory or no slot is left, or the grammar is ambiguous and sequences carry one
                 configuration. A text that needs more than they carry is found by `check`.
@@ -223,7 +225,7 @@ class Arena(NotCopied):
         """Return the block that `enter` copies into the arena. Any thread may make it; it may be entered repeatedly.
 
         Raises:
-            VocabularyError, LimitExceeded: as for `add`.
+            VocabularyError, ValueError, LimitExceeded: as for `add`.
         """
         check_vocabulary(automaton, self.vocabulary)
         block = self._block_of(machine_of(automaton, self.max_depth, Work(self._limits)))

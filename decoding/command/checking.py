@@ -82,7 +82,7 @@ def _shown(found: Explanation, content: bytes) -> str:
     line, column = lines[place["line"] - 1], place["column"] - 1
     cut = max(column - BEFORE, 0)
     seen = "".join(char if char.isprintable() else " " for char in line[cut : column + 20])
-    what = "the text may not end here" if found.offset is None else "this may not stand here"
+    what = "the text may not end here" if found.offset is None else "not allowed here"
     rows = str(found).split("\n")[1:]
     return "\n".join(
         [f"line {place['line']}, column {place['column']}: {what}", seen, f"{' ' * (column - cut)}^", *rows]

@@ -138,10 +138,10 @@ def generate(
             first special token.
         constraint: anything that `tokenfst.compile` takes, an automaton, or one that is being compiled
             (`BackgroundCompiler`); the call waits for it after reading the prompts. Or a list with one constraint for
-            each prompt, None if anything may be written.
+            all prompts, or one for each; None if anything may be written.
         max_new_tokens: the limit for each text, including the end token. Every text is complete within this limit.
-        wrap_up_after: the number of tokens after which texts are urged to end, increasingly with every token
-            (`ConstraintLogitsProcessor`); None for never.
+        wrap_up_after: the number of tokens after which a soft close begins (`ConstraintLogitsProcessor`): tokens that
+            lengthen the text are charged for it, more with every token. None for never.
         temperature: 0 takes the likeliest token; a greater value samples. 1 is the model's own distribution.
         seed: makes sampling repeatable, without affecting the program's random state. Calls with a seed in several
             threads run one after the other; other threads must not draw torch's random numbers meanwhile. With the same
@@ -150,9 +150,8 @@ def generate(
         num_beams: if more than one and `temperature` is 0, search for the likeliest text; at a greater temperature,
             `transformers` draws the tokens of each beam. See `beam_search` for scores and diverse texts.
         at_text_start: the text to which the constraint applies, and that is returned. False: the text that is added to
-            the prompt. True: the text of the new tokens alone, as chat programs show an answer; this is required if all
-            prompts are empty. The two differ for tokenizers that mark words (`tokenfst.compile`). A compiled automaton
-            has its own value.
+            the prompt. True: the text of the new tokens alone, as chat programs show an answer. The two differ for
+            tokenizers that mark words (`tokenfst.compile`). A compiled automaton has its own value.
         max_depth: for grammars, the maximum number of symbols on the stack. None for the default of `Arena` if the
             automaton's tables can be made at once, and for no maximum otherwise.
         limits: the limits of compiling a constraint.

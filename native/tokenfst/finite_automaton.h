@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "support/owned_mutex.h"
 #include "tokenfst/automaton.h"
 #include "tokenfst/masks.h"
 #include "tokenfst/token_distances.h"
@@ -76,8 +76,8 @@ class FiniteAutomaton : public Automaton {
   const Tables tables_;
   const int64_t num_states_;
   MaskCache masks_;
-  std::mutex mutex_;  // guards the data made at the first call
-  Budget budget_;     // of the same
+  support::OwnedMutex mutex_;  // guards the data made at the first call
+  Budget budget_;              // of the same
   std::optional<ClassMasks> class_masks_;
   std::optional<TokenDistances> distances_;
   std::atomic<bool> has_distances_{false};

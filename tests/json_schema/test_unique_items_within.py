@@ -15,8 +15,9 @@ import pytest
 from budget_checks import anything, farthest, written
 
 import tokenfst
+from automata.errors import UnsupportedSchema
 from automata.visibly_pushdown.grammar import MAX_DETOUR
-from constraints import choice, json_schema, optional, sequence, tool_calls, triggered
+from constraints import choice, grammar, json_schema, optional, sequence, tool_calls, triggered
 from constraints.json_schema.containers.lengths import Lengths
 from constraints.tools import ToolCall
 from constraints.tools.wire import WIRES
@@ -152,3 +153,9 @@ def test_a_structural_tag() -> None:
     automaton = tokenfst.compile(constraint_of("structural_tag", json.dumps({"format": form})), VOCABULARY)
     for items in ARRAYS:
         assert automaton.accepts(f"so <f>{json.dumps(items)}</f>") == differs(items)
+
+
+def test_beside_a_grammar_items_cannot_be_remembered() -> None:
+    items = json_schema({"items": {"type": "string"}, "type": "array", "uniqueItems": True})
+    with pytest.raises(UnsupportedSchema, match="needs memory of all items"):
+        sequence(grammar('start: "(" start ")" | "x"'), items).to_automaton()

@@ -127,7 +127,9 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         return f"<PushdownTokenAutomaton of {sizes}, {self.nbytes:,} bytes>"
 
     def within(self, max_depth: int | None) -> PushdownTokenAutomaton:
-        """Return the same automaton restricted to the texts that need a stack of at most `max_depth` symbols.
+        """Return the same automaton restricted to texts whose stack has at most `max_depth` symbols after each token.
+
+        In rare grammars, texts that just fit are excluded as well (docs/grammars.md, "Depth").
 
         Args:
             max_depth: the greatest number of symbols, None for no limit.

@@ -154,7 +154,8 @@ class Terminals:
             return ex.EPSILON
         # Rules with the same words share one word, so that the text after it tells the rules apart.
         if words not in self.lazy_words:
-            self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, lazy=True), position)
+            order = _order(definition.priority, terminal)
+            self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, order, lazy=True), position)
         return self.lazy_words[words]
 
     def reference(self, name: str, terminal: Terminal, priority: int, position: int) -> Expr:
@@ -164,8 +165,7 @@ class Terminals:
             if ex.is_epsilon(words):
                 self.references[name] = ex.EPSILON
             else:
-                order = (priority, int(terminal.is_string), max_width(_as_text(terminal.expr)), terminal.length)
-                called = self.called(name, LexicalRule(words, order), position)
+                called = self.called(name, LexicalRule(words, _order(priority, terminal)), position)
                 self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
 
@@ -288,6 +288,11 @@ class Terminals:
 
     def fail(self, reason: str, item: Item, name: str | None) -> NoReturn:
         raise self.lines.error(reason, item.position, name)
+
+
+def _order(priority: int, terminal: Terminal) -> tuple[int, ...]:
+    """Return the order of a terminal among those that match the same text: the greatest comes first."""
+    return priority, int(terminal.is_string), max_width(_as_text(terminal.expr)), terminal.length
 
 
 def _as_text(expr: Expr) -> Expr:

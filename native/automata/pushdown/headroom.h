@@ -7,7 +7,8 @@
 // A configuration is safe under a depth limit D if its height plus the headroom of its state is at most D, and if, for
 // each of its symbols, the height below the symbol plus the headroom of the symbol is at most D. From a safe
 // configuration there is a step to a safe one that is nearer to the end of the text: some element of the state has a
-// derivation that stays within D, and the automaton never has more on its stack than this derivation has pushed.
+// derivation that stays within D, and the automaton never has more on its stack than this derivation has pushed. It may
+// have less, so a configuration that is not safe may still have a text that stays within D.
 //
 // With words this is not certain: the longest match may rule out the derivation that needs least, and then a text that
 // stays below D may need more than its headroom.

@@ -27,27 +27,6 @@ LazyAutomaton::Parts made(const LazyAutomaton::MakeParts& make_parts, Budget& bu
 
 }  // namespace
 
-LazyAutomaton::Hold::Hold(LazyAutomaton& automaton, std::try_to_lock_t) : automaton_(automaton) {
-  if (automaton.is_held_by_this_thread() || !automaton.mutex_.try_lock()) return;
-  automaton.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  holds_ = true;
-}
-
-LazyAutomaton::Hold::Hold(LazyAutomaton& automaton) : automaton_(automaton) {
-  if (automaton.is_held_by_this_thread()) {
-    throw std::runtime_error("this thread is at work on the automaton, which a signal handler cannot use meanwhile");
-  }
-  automaton.mutex_.lock();
-  automaton.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  holds_ = true;
-}
-
-LazyAutomaton::Hold::~Hold() {
-  if (!holds_) return;
-  automaton_.owner_.store(std::thread::id(), std::memory_order_relaxed);
-  automaton_.mutex_.unlock();
-}
-
 LazyAutomaton::LazyAutomaton(std::shared_ptr<TextLibrary> texts, const MakeParts& make_parts, size_t max_masks,
                              Budget& work, Budget::Interrupt interrupt)
     : Automaton(texts->vocabulary()),

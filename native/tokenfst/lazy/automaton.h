@@ -11,7 +11,6 @@
 // budget.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -19,9 +18,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
+#include "support/owned_mutex.h"
 #include "tokenfst/automaton.h"
 #include "tokenfst/lazy/generation.h"
 
@@ -51,21 +50,12 @@ class LazyAutomaton : public Automaton {
   };
   using MakeParts = std::function<Parts(Budget&)>;
 
-  class Hold {
+  // Holds an automaton, or nothing if it was only tried. Waiting throws std::runtime_error if this thread already holds
+  // it (`support::OwnedMutex`).
+  class Hold : public std::unique_lock<support::OwnedMutex> {
    public:
-    // Take the automaton if it is free; otherwise this object holds nothing.
-    Hold(LazyAutomaton& automaton, std::try_to_lock_t);
-    // Wait until it is free. Throw std::runtime_error if this thread already holds it, which can only happen in the
-    // handler of a signal.
-    explicit Hold(LazyAutomaton& automaton);
-    ~Hold();
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-    explicit operator bool() const { return holds_; }
-
-   private:
-    LazyAutomaton& automaton_;
-    bool holds_ = false;
+    explicit Hold(LazyAutomaton& automaton) : unique_lock(automaton.mutex_) {}
+    Hold(LazyAutomaton& automaton, std::try_to_lock_t tag) : unique_lock(automaton.mutex_, tag) {}
   };
 
   // Construction may take as long as `work` allows.
@@ -113,8 +103,6 @@ class LazyAutomaton : public Automaton {
   void fill(const State& state, int64_t remaining, std::span<uint32_t> out) override;
 
  private:
-  // Only this thread can have made it true, so no order with other memory is needed.
-  bool is_held_by_this_thread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   // A machine, and what is known of the states that texts have explored.
   struct Explored {
     Explored(LazyAutomaton& automaton, std::unique_ptr<Machine> made);
@@ -179,8 +167,7 @@ class LazyAutomaton : public Automaton {
   // Return the histories in which that of a state is kept, null if it is not.
   const Histories* histories_of(int64_t state) const;
 
-  std::mutex mutex_;
-  std::atomic<std::thread::id> owner_;  // of the mutex
+  support::OwnedMutex mutex_;
   Budget budget_;
   const std::shared_ptr<TextLibrary> texts_;
   const size_t max_masks_;

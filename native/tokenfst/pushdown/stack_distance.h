@@ -14,11 +14,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "support/owned_mutex.h"
 #include "tokenfst/pushdown/cache_key.h"
 #include "tokenfst/pushdown/distance.h"
 #include "tokenfst/pushdown/state.h"
@@ -68,7 +68,7 @@ class StackDistance {
 
   const std::shared_ptr<const PushdownTables> tables_;
   const Capacity capacity_;
-  std::mutex mutex_;
+  support::OwnedMutex mutex_;
   Budget budget_;
   std::unique_ptr<const PopDistances> pop_distances_;
   std::unique_ptr<StackContexts> contexts_;
