@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from functools import cache
 from importlib.resources import files
 from random import Random
@@ -15,6 +16,7 @@ from counted_cases import (
 )
 from kinds import complete
 
+import tokenfst
 from automata import compile_expr, equivalent, parse
 from automata.compile import nfa
 from automata.errors import Cancelled, EmptyLanguage, LimitExceeded
@@ -130,6 +132,21 @@ def test_a_distance_that_changes_too_often_is_refused() -> None:
             automaton.min_tokens(automaton.start)
     assert np.flatnonzero(automaton.mask(automaton.start)).tolist() == [0]
     assert np.iinfo(np.int32).max not in complete("a{4000}", VOCABULARIES["bytes"]).min_tokens_by_state[:1]
+
+
+def test_distances_of_two_counts_take_linear_time() -> None:
+    """Each register value before the letter leads to another one after it, so that many values are told apart."""
+    around = [b"x" * before + b"a" + b"x" * after for before in range(0, 30, 3) for after in range(0, 30, 5)]
+    runs = [b"x" * length for length in (2, 3, 4, 7, 8, 16, 23, 64, 81)]
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), *runs, *around, b""], eos_ids=[265 + len(around)])
+    took = []
+    for count in (5_000, 40_000):
+        automaton = tokenfst.compile(f"[a-z]{{{count}}}a[a-z]{{{count}}}", vocabulary)
+        begun = time.process_time()
+        least = automaton.min_tokens(automaton.start)
+        took.append(time.process_time() - begun)
+        assert 2 * (count // 81) <= least < count // 20
+    assert took[1] < 24 * took[0] + 0.3
 
 
 def test_all_states_are_written_out_where_they_fit() -> None:

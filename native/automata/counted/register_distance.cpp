@@ -24,8 +24,9 @@ class RegisterSearch {
   RegisterSearch(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
       : pieces(budget),
         edges_(edges.begin(), edges.end(), budget),
-        free_(num_states, FreeValues{0, max_register, kNone}, budget),
         budget_(budget) {
+    free_.reserve(num_states);
+    for (int32_t state = 0; state < num_states; ++state) free_.emplace_back(1, Interval{0, max_register}, budget);
     // The longest step comes first: it mostly takes everything that shorter ones would cut into pieces.
     std::ranges::stable_sort(edges_, std::ranges::greater(), &GuardedEdge::action);
   }
@@ -52,30 +53,23 @@ class RegisterSearch {
   Vector<RegisterPiece> pieces;
 
  private:
-  // The values without a distance, as a list of intervals for each state; the first of a list has the state's number.
-  // In an empty interval, low is above high.
-  struct FreeValues {
-    int32_t low, high, next;
-  };
-
   // Give a distance to the values of an interval that have none yet.
   void claim(const StateValues& values, int32_t distance) {
-    for (int32_t at = values.state; at != kNone;) {
-      const auto [begin, end, next] = free_[at];
-      const Interval taken{std::max(begin, values.low), std::min(end, values.high)};
-      budget_.spend(2);
-      if (!taken.is_empty()) {
-        pieces.push_back({values.state, taken.low, taken.high, distance});
-        if (begin < taken.low && taken.high < end) {
-          free_.push_back({taken.high + 1, end, next});
-          free_[at] = {begin, taken.low - 1, static_cast<int32_t>(free_.size()) - 1};
-        } else if (begin < taken.low) {
-          free_[at].high = taken.low - 1;
-        } else {
-          free_[at].low = taken.high + 1;
-        }
+    Vector<Interval>& own = free_[values.state];
+    auto at = std::ranges::lower_bound(own, values.low, {}, &Interval::high);
+    budget_.spend(4);
+    while (at != own.end() && at->low <= values.high) {
+      const Interval taken{std::max(at->low, values.low), std::min(at->high, values.high)};
+      pieces.push_back({values.state, taken.low, taken.high, distance});
+      const Interval left{at->low, taken.low - 1}, right{taken.high + 1, at->high};
+      budget_.spend(2 + (own.end() - at) / 8);
+      if (left.is_empty() && right.is_empty()) {
+        at = own.erase(at);
+      } else {
+        *at = left.is_empty() ? right : left;
+        if (!left.is_empty() && !right.is_empty()) at = own.insert(at + 1, right);
+        ++at;
       }
-      at = next;
     }
   }
   // Sort the pieces from `begin` on and join adjacent ones.
@@ -95,7 +89,7 @@ class RegisterSearch {
   }
 
   Vector<GuardedEdge> edges_;
-  Vector<FreeValues> free_;
+  std::vector<Vector<Interval>> free_;  // by state: the values without a distance, ascending
   Budget& budget_;
 };
 
