@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from automata import LimitExceeded, Limits, SchemaError, UnsatisfiableSchema, UnsupportedSchema
 from constraints import json_schema
@@ -45,6 +47,59 @@ def test_items_of_very_many_values_are_not_counted_exactly(items: dict[str, Any]
     limits = Limits(seconds=10, memory=1 << 28)
     made = json_schema({"type": "array", "items": {"type": "string", **items}, "uniqueItems": True}, limits=limits)
     assert made.allows("[]")
+
+
+def one_of_tagged(tags: Iterable[Any]) -> dict[str, Any]:
+    """Objects with a tag: one variant for each list of its values, and a number of its own for each."""
+    variants = [
+        {"properties": {"kind": {"enum": tag}, "x": {"const": number}}, "required": ["x", "kind"]}
+        for number, tag in enumerate(tags)
+    ]
+    return {"type": "object", "oneOf": variants}
+
+
+INTEGER = {"type": "integer"}
+
+
+def test_many_variants_with_a_tag_are_not_compared_in_pairs() -> None:
+    took = []
+    for count in (200, 1000):
+        kinds = [
+            {"properties": {"kind": {"const": f"k{number}"}, "x": INTEGER, "y": INTEGER}} for number in range(count)
+        ]
+        variants = [{**kind, "required": ["x", "kind", "y"]} for kind in kinds]
+        begun = time.process_time()
+        made = json_schema({"type": "object", "oneOf": variants})
+        took.append(time.process_time() - begun)
+        assert made.allows('{"kind": "k7", "x": 7, "y": 8}')
+        assert not made.allows(f'{{"kind": "k{count}", "x": 7, "y": 8}}')
+    assert took[1] < 15 * took[0] + 0.5
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        [["p", "q"], ["q", "r"], ["s"]],
+        [["p", 1], ["q", 2], [True, "r"]],
+        [["p", 1], ["q", 1.0], [None]],
+        [["p"], ["q"], [None, True], [True, False]],
+        [["p"], [["p"]], [{"p": 1}], [["p"]]],
+    ],
+    ids=json.dumps,
+)
+def test_tags_that_two_variants_share_hold_for_neither(tags: list[list[Any]]) -> None:
+    for schema in (one_of_tagged(tags), {"oneOf": [{"enum": tag} for tag in tags]}):
+        made, validator = json_schema(schema), Draft202012Validator(schema)
+        for tag, number in itertools.product(itertools.chain(*tags), range(len(tags))):
+            for value in (tag, {"kind": tag, "x": number}):
+                assert made.allows(json.dumps(value)) == validator.is_valid(value), value
+
+
+def test_a_one_of_with_too_many_overlaps_has_a_place() -> None:
+    ranges = [{"minimum": number, "maximum": number + 400} for number in range(400)]
+    with pytest.raises(UnsupportedSchema, match="too many of its 400 schemas may hold for the same value") as refused:
+        json_schema({"properties": {"x": {"type": "integer", "oneOf": ranges}}})
+    assert (refused.value.pointer, refused.value.keyword) == ("/properties/x/oneOf", "oneOf")
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "if"])

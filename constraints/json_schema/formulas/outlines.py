@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Final, TypeAlias
 
 from automata.errors import LimitExceeded, PatternError
@@ -27,8 +28,11 @@ from constraints.json_schema.strings import string_is_empty, string_matches
 
 # The most pairs of formulas whose patterns for strings are compared.
 _MAX_COMPARED: Final = 4_000
-# The most objects within each other whose members are compared.
+# The most pairs of formulas that may hold for the same value, each pair counted twice (`Outlines.compatible`).
+MAX_OVERLAPS: Final = 100_000
+# The most objects within each other whose members are compared, and the most members, which takes a second.
 _DEPTH: Final = 4
+_MAX_MEMBERS: Final = 250_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,21 @@ class Outline:
         """Whether there are no values."""
         return not self.others and self.numbers == _NOTHING and self.strings == _NOTHING
 
+    @property
+    def listed(self) -> frozenset[Hashable] | None:
+        """The values, if all are listed."""
+        if self.others & (_ARRAY | _OBJECT) or self.numbers.excluded or self.strings.excluded:
+            return None
+        words = [(word,) for word in (_NULL, _TRUE, _FALSE) if self.others & word]
+        return self.strings.values.union(self.numbers.values, words)
+
     def meet(self, other: Outline) -> Outline:
         """Return the values in both."""
         return Outline(self.others & other.others, self.numbers.meet(other.numbers), self.strings.meet(other.strings))
 
 
 _ALL: Final = Outline(_NULL | _TRUE | _FALSE | _ARRAY | _OBJECT, _ANYTHING, _ANYTHING)
+_OBJECTS: Final = Outline(_OBJECT, _NOTHING, _NOTHING)
 
 
 @dataclass(slots=True, eq=False)
@@ -105,6 +118,7 @@ class Outlines:
         self._outlines: dict[Formula, Outline] = {}
         self._tags: dict[Formula, _Tags] = {}
         self._excluded: dict[tuple[Formula, Formula], bool] = {}
+        self._num_members = 0
 
     def __call__(self, formula: Formula) -> Outline:
         """Return the outline of a formula; all values while it refers to a definition that is still being read."""
@@ -137,7 +151,9 @@ class Outlines:
         if not found.others:
             return True
         tags = self._tags_of(one), self._tags_of(other)
-        return any(self._cannot_have(name, *tags, depth) for name in tags[0].required | tags[1].required)
+        names = tags[0].required | tags[1].required
+        self._num_members += len(names)
+        return self._num_members <= _MAX_MEMBERS and any(self._cannot_have(name, *tags, depth) for name in names)
 
     def _patterns_exclude(self, one: Formula, other: Formula) -> bool:
         """Return whether no string matches the patterns of both formulas; False after too many pairs of formulas."""
@@ -159,18 +175,34 @@ class Outlines:
             return False
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
-        """List, for each formula, the indices of the others that may hold for the same value."""
-        outlines = [self(part) for part in parts]
-        texts = [outline.strings.values for outline in outlines if _is_of_texts(outline)]
-        if len(texts) == len(parts) and sum(map(len, texts)) == len(frozenset().union(*texts)):
-            return [[] for _ in parts]  # many strings, each a schema with a description: no need to compare pairs
+        """List, for each formula, the indices of the others that may hold for the same value.
+
+        If there are more than `MAX_OVERLAPS` pairs, the lists are not complete."""
+        if _are_apart([self(part) for part in parts]) or self._have_tags(parts):
+            return [[] for _ in parts]  # no need to compare pairs, of which there may be many
         found: list[list[int]] = [[] for _ in parts]
+        overlaps = 0
         for i, part in enumerate(parts):
-            for j in range(i):
-                if not self.exclude(part, parts[j]):
-                    found[i].append(j)
-                    found[j].append(i)
+            others = [j for j in range(i) if not self.exclude(part, parts[j])]
+            found[i] = others
+            for j in others:
+                found[j].append(i)
+            overlaps += 2 * len(others)
+            if overlaps > MAX_OVERLAPS:
+                break
         return found
+
+    def _have_tags(self, parts: Sequence[Formula]) -> bool:
+        """Return whether all formulas are about objects, and require a member with a text that no other allows."""
+        if not all(self(part) == _OBJECTS for part in parts):
+            return False
+        tags = [self._tags_of(part) for part in parts]
+        names = frozenset[str].intersection(*(frozenset(each.required) for each in tags)) if tags else ()
+        return any(_are_apart([self._all(each.values.get(name, ())) for each in tags]) for name in names)
+
+    def _all(self, formulas: Sequence[Formula]) -> Outline:
+        """Return the outline of a conjunction."""
+        return reduce(Outline.meet, map(self, formulas), _ALL)
 
     def _cannot_have(self, name: str, one: _Tags, other: _Tags, depth: int) -> bool:
         """Return whether no object with a member of this name satisfies both formulas, as far as their tags show."""
@@ -197,8 +229,11 @@ def _patterns(formula: Formula) -> list[Formula]:
     return [part for part in parts_of(formula) if isinstance(part, Pattern)]
 
 
-def _is_of_texts(outline: Outline) -> bool:
-    return not outline.others and outline.numbers == _NOTHING and not outline.strings.excluded
+def _are_apart(outlines: Sequence[Outline]) -> bool:
+    """Return whether all values are listed, and none of them is in two outlines."""
+    values = [each.listed for each in outlines]
+    known = [found for found in values if found is not None]
+    return len(known) == len(values) and sum(map(len, known)) == len(frozenset().union(*known))
 
 
 def _tags(formula: Formula) -> _Tags:

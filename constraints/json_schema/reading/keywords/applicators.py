@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from constraints.json_schema.formulas.connectives import TRUE, Formula, conjunction, disjunction, negation
+from constraints.json_schema.formulas.outlines import MAX_OVERLAPS
 from constraints.json_schema.reading.keywords.tables import listed
 from constraints.json_schema.reading.site import Site
 from constraints.recursion import Task
@@ -23,7 +24,13 @@ def one_of(site: Site, value: Any) -> Task[Formula]:
     parts = yield from _parts(site, value, "oneOf")
     if site.at("oneOf") in site.reading.any_of:
         return disjunction(parts)
-    compatible = site.reading.compatible(parts)
+    # Parts of tagged unions often leave it to the `type` beside them to say that the value is an object.
+    read_type = site.resource.dialect.handlers["type"]
+    beside = read_type(site, site.schema["type"]) if "type" in site.schema else TRUE
+    assert isinstance(beside, Formula)
+    compatible = site.reading.compatible([conjunction((beside, part)) for part in parts])
+    if sum(map(len, compatible)) > MAX_OVERLAPS:
+        raise site.unsupported("oneOf", f"too many of its {len(parts):,} schemas may hold for the same value")
     return disjunction(
         conjunction([part, *(negation(parts[j]) for j in others)]) if others else part
         for part, others in zip(parts, compatible, strict=True)
