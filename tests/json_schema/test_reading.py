@@ -324,6 +324,12 @@ def test_unknown_formats_are_noted_and_known_ones_asserted() -> None:
             "/minimum",
             "draft7 ignores what stands beside '$ref'",
         ),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "$ref": "#/definitions/a", "const": 1}
+            | {"definitions": {"a": {}}, "description": "b", "x-order": 1},
+            "/const",
+            "draft4 has no keyword 'const'",
+        ),
     ],
 )
 def test_keywords_that_say_nothing_where_they_stand_are_noted(schema: dict[str, Any], place: str, words: str) -> None:

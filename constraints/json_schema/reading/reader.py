@@ -206,6 +206,7 @@ class Reader:
             reason = f"{resource.dialect.draft} ignores what stands beside '$ref'"
             hidden = [keyword for keyword in schema if keyword in resource.dialect.handlers and keyword != "$ref"]
             self.notes |= dict.fromkeys(Note(place + step(keyword), keyword, reason) for keyword in hidden)
+            self._note_unknown(Site(self, schema, place, resource, scope))
             schema = {"$ref": schema["$ref"]}
         if self._skip:
             schema = self._kept(schema, place)
