@@ -20,8 +20,9 @@ Data flows from texts to automata:
     label_bytes         labels as bytes, for algorithms that read only bytes
 
 All of these use the modules errors, texts, limits (time, memory and cancellation), arrays, cache, graph,
-epsilon_cycles, copying (what has no copies), drawing (view: which part), charts, and openfst, the boundary with OpenFst
-(fst_type: whether an object is from there). compilable.py defines what a constraint from another package must provide.
+epsilon_cycles, copying (objects that are shared or cannot be copied), drawing (view: the part that is drawn), charts,
+and openfst, the boundary with OpenFst (fst_type: whether an object is an FST of its bindings). compilable.py defines
+what a constraint from another package must provide.
 
 `docs/glossary.md` defines the terms.
 """

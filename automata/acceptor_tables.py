@@ -4,7 +4,7 @@ This is the form of automata in expressions (`automata.expressions.nodes.Accepto
 of languages under transducers. State 0 is the start and state 1 the only final state; both may have incoming and
 outgoing arcs.
 
-    AcceptorTables     states, arcs over ranges of bytes and over labels, epsilon arcs, and perhaps costs
+    AcceptorTables     states, arcs over ranges of bytes and over labels, epsilon arcs, and optional costs
     ArcCosts           the cost of each arc, and the semiring in which costs are combined
 
 Costs are negative logarithms of probabilities. They are added along a path. If several paths read the same text,
@@ -53,7 +53,7 @@ class AcceptorTables:
             each in an arc of its own.
         epsilon: `[E, 2]` int32, source and target.
         labels: the names of the labels, ascending.
-        costs: of the arcs; None without weights.
+        costs: the costs of the arcs; None without weights.
     """
 
     num_states: int

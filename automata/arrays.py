@@ -13,7 +13,7 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 
-# In numbers of more bits than this, numpy finds those that are set faster.
+# For numbers with more bits than this, numpy finds the set bits faster.
 _MANY_BITS = 256
 
 
@@ -28,7 +28,7 @@ def int_rows(values: list[int], width: int) -> IntArray:
 
 
 def offsets_of(counts: npt.ArrayLike) -> IntArray:
-    """Return `[n + 1]`, where the entries of each of n groups begin, from the sizes of the groups."""
+    """Return `[n + 1]`, the offset of the first entry of each of n groups, from their sizes; the last is the total."""
     sizes = np.asarray(counts, np.int32)
     offsets = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
@@ -36,13 +36,13 @@ def offsets_of(counts: npt.ArrayLike) -> IntArray:
 
 
 def places_in(known: Sequence[str], names: Sequence[str]) -> IntArray:
-    """Return `[n]`, the place of each name among those known, or -1."""
+    """Return `[n]`, the index of each name in `known`, or -1."""
     place = {name: at for at, name in enumerate(known)}
     return np.array([place.get(name, -1) for name in names], np.int32)
 
 
 def bits_of(number: int) -> list[int]:
-    """Return the places of the bits that are set in a number, ascending."""
+    """Return the positions of the set bits of a number, ascending."""
     if number.bit_length() > _MANY_BITS:
         octets = np.frombuffer(number.to_bytes(number.bit_length() + 7 >> 3, "little"), np.uint8)
         places: list[int] = np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()

@@ -38,7 +38,7 @@ from automata.openfst import Fst
 from automata.texts import bytes_or_none, text_bytes
 from automata.view import View, first_look
 
-# What an operator takes beside an automaton; a string is literal text.
+# The other operand of an operator of an automaton; a string is literal text.
 Operand: TypeAlias = "ByteAutomaton | Expr | str | bytes"
 # The size in bytes up to which a table `[Q, C]` is stored; automata with larger tables are sparse.
 DENSE_BYTES = 1 << 20
@@ -211,7 +211,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return RangeArcs(*np.ascontiguousarray(self.ranges().T))
 
     def by_byte(self) -> IntArray:
-        """Return the transitions by byte, `[Q, 256]`.
+        """Return the state that each byte leads to, or -1, `[Q, 256]`.
 
         Raises:
             LimitExceeded: the table takes more than `DEFAULT_LIMITS.memory`.
@@ -241,7 +241,7 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         """
         arcs = self.range_arcs()
         width = arcs.high - arcs.low + 1
-        # An arc of OpenFst's takes 16 bytes.
+        # One of OpenFst's arcs takes 16 bytes.
         _check_bytes("OpenFst's arcs", 16 * int(width.sum(dtype=np.int64)))
         first = np.cumsum(width) - width
         byte = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)

@@ -2,7 +2,7 @@
 
     BoundedCache        a bounded FIFO cache
     kept                a decorator that caches the results of a function
-    kept_while_alive    a decorator that keeps the result for an object as long as the object, and counts nothing
+    kept_while_alive    a decorator that caches the result for an object until the object is deleted; not counted
 
 Automata of the same patterns are needed again and again, by different schemas. Most take a few kilobytes, but some take
 megabytes, and a client that sends schemas to a server could fill its memory with a thousand of these. Keys may be as
@@ -27,12 +27,12 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 P = ParamSpec("P")
 
-# The most bytes that are stored before all caches are emptied; evicted values are not subtracted.
+# The number of bytes that may be stored before all caches are emptied; evicted values are not subtracted.
 MAX_BYTES: Final = 1 << 28
 
 
 class BoundedCache(Generic[K, V]):
-    """A bounded FIFO cache. Threads may share one; each makes what it does not find."""
+    """A bounded FIFO cache. Threads may share one; several may make the same missing value."""
 
     def __init__(self, max_entries: int) -> None:
         self._max_entries = max_entries
@@ -44,7 +44,7 @@ class BoundedCache(Generic[K, V]):
         return self._entries.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Store a value, in place of the oldest entry where the cache is full."""
+        """Store a value; if the cache is full, it replaces the oldest entry."""
         _count(_size(key) + _size(value))
         with _lock:
             if key not in self._entries and len(self._entries) >= self._max_entries:
@@ -66,7 +66,7 @@ class BoundedCache(Generic[K, V]):
 
 
 def kept(max_entries: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
-    """Return a decorator that keeps results as `functools.lru_cache` does, and counts their bytes."""
+    """Return a decorator that caches results as `functools.lru_cache` does, and counts their bytes."""
 
     def decorate(function: Callable[P, V]) -> Callable[P, V]:
         @lru_cache(max_entries)
@@ -98,7 +98,7 @@ def kept_while_alive(function: Callable[[K], V]) -> Callable[[K], V]:
 
 
 def _size(value: object) -> int:
-    """Return the memory of a value in bytes, about; 0 for what is small."""
+    """Return the approximate memory of a value in bytes; 0 for a value of any type that is taken to be small."""
     if isinstance(value, str | bytes):
         return len(value)
     size: int | None = getattr(value, "nbytes", None)
@@ -123,8 +123,8 @@ def _count(size: int) -> None:
         clear()
 
 
-# One for the count and all caches, held during a fork, so that another thread cannot hold it in the child for good. A
-# value that is dropped under it may use a cache.
+# One lock for the count and all caches. It is held during a fork, so that no other thread can leave it locked in the
+# child. It is reentrant, because a value that is deleted while it is held may use a cache.
 _lock = RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

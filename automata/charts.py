@@ -28,7 +28,7 @@ from automata.texts import in_xml
 # In pixels: the width of a character, the height of a line, and the greatest length of a bar.
 _CHARACTER, _LINE, _BAR = 7.25, 18, 340
 _MARGIN = 8
-# Blue, orange, green and purple in light; the same, lighter, in the dark.
+# Blue, orange, green and purple; dark mode uses lighter shades of them.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 _DARK_COLORS = ("#56b4e9", "#f0b429", "#3cc79c", "#dd9bc0")
 
@@ -132,7 +132,7 @@ def _scale(values: Sequence[float], log: bool) -> Callable[[float], float]:
     high = max(values, default=0) or 1
     if not log:
         return lambda value: value / high
-    low = math.floor(math.log10(min(values, default=1)) - 0.1)  # the least number has a bar that can be seen
+    low = math.floor(math.log10(min(values, default=1)) - 0.1)  # so that the bar of the least number is visible
     return lambda value: (math.log10(value) - low) / (math.log10(high) - low)
 
 
@@ -249,7 +249,7 @@ class _Page:
         self._parts.append(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}"/>')
 
     def legend(self, names: Sequence[str]) -> None:
-        """Write a line that says which colour is which."""
+        """Write a line with the name of each colour."""
         x: float = _MARGIN
         for place, name in enumerate(names):
             self.rectangle(x, self.bottom + 2, 12, 12, f"c{place}")

@@ -1,7 +1,7 @@
-"""What copying does to objects of some kinds.
+"""Base classes of objects that are not copied.
 
-Shared       copies are the object itself: it never changes, or copies have to share it
-NotCopied    there are no copies: the object owns threads, device memory or a model
+Shared       copying returns the object itself, because it never changes, or because its users must share it
+NotCopied    copying raises an error, because the object owns threads, device memory or a model
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ and a browser uses those that the reader prefers.
 
 Without pygraphviz, a drawing is only DOT text, which any Graphviz can read. Graphviz may take minutes for a graph of
 200 nodes and a tenth of a second for another of 1,000, cannot be interrupted, and ends the process when its stack
-overflows. So a process of its own, with a deadline, lays out all but small graphs.
+overflows. So all but small graphs are laid out by a separate process with a deadline.
 
 Rejected: OpenFst's own `draw` (one arc for each byte, and symbols that break DOT); only a bound on nodes and edges
 (one that keeps the slowest graphs below ten seconds refuses chains of 200 states); Graphviz's bounds on its iterations
@@ -49,23 +49,23 @@ _PREAMBLE = (
     'node [shape=circle, fontname="Helvetica", fontsize=12, width=0.4, margin=0.03]',
     'edge [fontname="Courier", fontsize=11, arrowsize=0.7]',
 )
-# Blue of Okabe and Ito's palette, which colour-blind readers tell from black as well; the lines are thicker, too.
+# Blue from Okabe and Ito's palette, which colour-blind readers can tell from black; highlighted lines are also thicker.
 _LIT = "#0072b2"
-# The most rows of a table in a notebook.
+# The maximum number of rows of a table in a notebook.
 _MAX_ROWS = 30
-# The most lines of DOT, one for each node or edge, that are laid out at all, and that are laid out in this process. The
-# slowest graphs, random ones, take half a second at the second bound.
+# The maximum number of lines of DOT, one for each node or edge, of a graph that is laid out; and of one that is laid
+# out in this process. The slowest graphs, random ones, take half a second at the second bound.
 MAX_LINES, _MAX_LINES_HERE = 20_000, 200
-# How long a layout may take, in seconds.
+# The maximum time of a layout, in seconds.
 MAX_SECONDS = 10.0
-# A quoted string of more than 16,384 bytes is a syntax error to Graphviz; this many stay far below it.
+# Graphviz rejects a quoted string of more than 16,384 bytes as a syntax error; this limit is well below that.
 _MAX_QUOTED = 8_000
 _LAYOUT = """
 import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
 sys.stdout.buffer.write(graph.draw(format="svg", prog="dot"))
 """
-# What pygraphviz's wheel for Linux takes from the system, and minimal containers lack.
+# The system libraries that pygraphviz's wheel for Linux needs and minimal containers lack.
 _LIBRARIES = "on Debian and Ubuntu: apt-get install libglib2.0-0 libx11-6 libxext6 libxrender1"
 _DARK = f"""<style>
 @media (prefers-color-scheme: dark) {{
@@ -211,7 +211,7 @@ def _pygraphviz() -> ModuleType:
 
 
 def _renders() -> bool:
-    """Return whether pictures are SVG here."""
+    """Return whether pictures can be rendered as SVG."""
     try:
         _pygraphviz()
     except ImportError:
@@ -336,17 +336,17 @@ def draw_graph(
         attributes: further DOT attributes of single states.
         names: what to write in single states, in place of their numbers.
         legend: a note beside the picture that explains it; it may have several lines.
-        part: how many states are left out next to those drawn, and what is lit; None for nothing.
+        part: how many states are left out next to those drawn, and what is highlighted; None if nothing is.
     """
     part, lines = part or Part(()), [*_PREAMBLE]
     legend = "\n".join([*([] if legend is None else [legend]), *_explained(part)]) or None
     if title is not None:
         lines.append(f"label={_quoted(title)}; labelloc=t")
     if legend is not None:
-        # Once a node has a label, the default label of the others is empty, unless it is declared before.
+        # Once a node has a label, the default label of the others is empty, unless it has been declared first.
         lines.append('node [label="\\N"]')
         text = "".join(_quoted(line)[1:-1] + "\\l" for line in legend.split("\n"))
-        # To the right there is room for a viewer whose font is wider than the one that Graphviz measured.
+        # The margin leaves room for a viewer whose font is wider than the one that Graphviz measured.
         lines.append(f'legend [shape=note, fontsize=10, margin="0.3,0.1", label="{text}"]')
     for state in states:
         own = [f"peripheries={2 if final[state] else 1}"]
@@ -367,7 +367,7 @@ def draw_graph(
 
 
 def _explained(part: Part) -> list[str]:
-    """Return the lines of the legend on what is left out and what is lit."""
+    """Return the lines of the legend about what is left out and what is highlighted."""
     folded = [] if part.is_whole else ["… 3: three more states, which are not drawn"]
     return folded + (["blue, thick: the path"] if part.lit else [])
 
@@ -384,7 +384,7 @@ def _left_out(part: Part) -> list[str]:
 
 
 def character_label(char: str) -> str:
-    """Write a character for a picture: whitespace and what does not print are escaped."""
+    """Write a character for a picture; whitespace and nonprinting characters are escaped."""
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():

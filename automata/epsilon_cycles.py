@@ -19,15 +19,15 @@ from automata.errors import FstError
 from automata.graph import bottom_up, components
 from automata.limits import Work
 
-# Costs are read from 4-byte floats.
+# Costs may have been rounded to 4-byte floats.
 _TOLERANCE: Final = 1e-5
 _MAX_ROUNDS: Final = 10_000
-# The most states of a component whose equations are solved.
+# The maximum number of states of a component whose equations are solved.
 _MAX_SOLVED: Final = 1_000
 
 
 def check_epsilon_cycles(tables: AcceptorTables, what: str, work: Work) -> None:
-    """Raise where epsilon arcs leave a text without a cost.
+    """Raise if epsilon arcs leave a text without a cost.
 
     Args:
         tables: an automaton whose states are all on a path from the start to the end.

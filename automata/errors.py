@@ -26,7 +26,7 @@
     ├── IncompleteOutput (RuntimeError)    text that was cut off before the constraint was satisfied
     └── NotOffered (RuntimeError)          a name or an option of another package that has no stand-in here
 
-They are at the bottom of the import order so that every package can raise them.
+This module is at the bottom of the import order, so that every package can raise these exceptions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from typing import Final
 
 from automata.fst_type import is_fst
 
-# How much of a text a message shows.
+# The maximum number of characters of a text that a message shows.
 _SHOWN: Final = 80
-# The most characters of a pattern that a message shows whole.
+# The maximum number of characters of a pattern that a message shows whole.
 _LONG: Final = 400
 
 
@@ -153,7 +153,7 @@ class UnsatisfiableSchema(SchemaError):
 
 
 class TooManyConfigurations(TokenfstError, RuntimeError):
-    """A text has more derivations side by side than the automaton may carry (`max_configurations`)."""
+    """A text has more derivations side by side than the automaton may follow (`max_configurations`)."""
 
 
 class EmptyLanguage(TokenfstError, ValueError):
@@ -208,7 +208,7 @@ def forgotten_state(max_bytes: int) -> LimitExceeded:
 
 
 class Cancelled(TokenfstError, RuntimeError):
-    """The compilation was stopped by its `Cancellation`."""
+    """A compilation that its `Cancellation` stopped."""
 
 
 class VocabularyError(TokenfstError, ValueError):
@@ -271,11 +271,11 @@ class NotOffered(TokenfstError, RuntimeError):
         return type(self), (self.name, self.instead)
 
 
-# What to write in place of an FST of pynini or pywrapfst.
+# The hint for an FST of pynini or pywrapfst in the wrong place.
 FST_MEANT: Final = (
     "automata.from_fst(fst) makes an expression of an acceptor, automata.image and automata.preimage take transducers"
 )
-# What to write in place of values that are often passed by mistake.
+# The hints for values that are often passed by mistake.
 _MEANT: Final[tuple[tuple[type, str], ...]] = (
     (re.Pattern, "parse(...) reads it"),
     (str, "parse(...) reads a pattern, literal(...) makes a text of it"),

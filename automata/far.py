@@ -50,7 +50,7 @@ def write_far(path: str | PathLike[str], entries: Mapping[str, Entry]) -> None:
     pynini = openfst_module("pynini")
 
     if "" in entries:
-        raise FstError("an entry of a FAR file has a name, which is not empty")
+        raise FstError("the name of an entry of a FAR file must not be empty")
     fsts = {name: _fst(name, entry) for name, entry in entries.items()}
     arc_type = _arc_type(fsts)
     Path(path).touch()

@@ -1,4 +1,4 @@
-"""Check whether an object is an FST of OpenFst's Python bindings, without importing these."""
+"""Check whether an object is an FST of OpenFst's Python bindings, without importing them."""
 
 from __future__ import annotations
 

@@ -48,17 +48,17 @@ def bottom_up(num_states: int, source: IntArray, target: IntArray, work: Work | 
 
 
 def _contiguous(source: IntArray, target: IntArray) -> tuple[IntArray, IntArray]:
-    """Return columns of a table as contiguous arrays, which the native core asks for."""
+    """Return columns of a table as contiguous arrays, which the native core requires."""
     return np.ascontiguousarray(source), np.ascontiguousarray(target)
 
 
 def components(successors: Sequence[Collection[int]], work: Work | None = None) -> list[list[int]]:
-    """Return the strongly connected components of a graph, each after those that it leads to (Tarjan 1972); nodes
-    are in ascending order in each.
+    """Return the strongly connected components of a graph, each after those that it leads to (Tarjan 1972). The nodes
+    of a component are in ascending order.
 
     Args:
         successors: for each node, the nodes that edges lead to.
-        work: the compilation to stop; without it, the current one.
+        work: the limits; without it, those of the current compilation.
     """
     offsets = offsets_of([len(row) for row in successors])
     targets = int_array([target for row in successors for target in row])
@@ -68,7 +68,7 @@ def components(successors: Sequence[Collection[int]], work: Work | None = None) 
 
 
 def reachable(starts: Iterable[N], successors: Callable[[N], Iterable[N]], work: Work | None = None) -> set[N]:
-    """Return some nodes, and all nodes that edges lead to from them.
+    """Return the given nodes, and all nodes that can be reached from them.
 
     Raises:
         LimitExceeded, Cancelled: the compilation has to stop.

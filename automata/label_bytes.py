@@ -28,7 +28,7 @@ from automata.expressions.ranges import from_sorted
 from automata.limits import Work
 
 MARKER = 0xFF
-# How many numbers two bytes can tell apart.
+# The number of different numbers that two bytes can write.
 MAX_NUMBERS = 1 << 16
 
 # By label, the numbers of its tokens, ascending.
@@ -55,10 +55,10 @@ def with_label_bytes(
         num_states: the number of states.
         arcs: `[A, 4]`, source, lowest and highest byte, and target; label i is the byte 256 + i.
         labels: the labels.
-        numbers: what each of them stands for.
+        numbers: the numbers that each label stands for.
 
     Returns:
-        The number of states with those added, and the arcs.
+        The number of states, including the added ones, and the arcs.
     """
     labelled = arcs[:, 1] >= _FIRST_LABEL
     added: list[int] = []

@@ -47,7 +47,8 @@ class Limits:
         seconds: the wall-clock time, in seconds.
 
     Raises:
-        TypeError, ValueError: a limit is not a number, or is negative.
+        TypeError: a limit is not a number.
+        ValueError: a limit is negative, or an integer of more than 63 bits.
     """
 
     arcs: int = 4_000_000
@@ -74,7 +75,7 @@ DEFAULT_LIMITS = Limits()
 class Cancellation(Shared):
     """Stops compilations from another thread: all those that were given this object, running or not yet started.
 
-    What starts from a copy of an object that holds it stops too.
+    Copying an object that holds it does not copy it, so compilations that start from the copy are stopped too.
     """
 
     def __init__(self) -> None:
@@ -136,7 +137,7 @@ def _current_or_none() -> Work | None:
 
 
 class Work:
-    """One compilation. If another compilation was current when it was created, it also stops when that one has to stop.
+    """One compilation. If another compilation was current when this one was created, it stops when that one must stop.
 
     Attributes:
         limits: the bounds of the compilation.

@@ -11,7 +11,7 @@ Bytes have the same labels as in pynini (token type "byte"): byte b has label b.
 label 0 is epsilon; here it has label 256, and other symbols have labels from 257 up. So the symbol of byte b is b - 1,
 and that of byte 0 is 255.
 
-Automata are returned as `pynini.Fst`, which all functions of pynini and of `pywrapfst` take.
+Automata are returned as `pynini.Fst`, which all functions of pynini and of `pywrapfst` accept.
 
 The binary form (OpenFst 1.8, `fst/fst.h`, `FstHeader::Write`): magic number, type, arc type, version, flags,
 properties, start, number of states, number of arcs; then for `vector` each state's weight, number of arcs and its
@@ -57,7 +57,7 @@ _HEADER_END = struct.Struct("<Q q q q")
 _MAGIC = 2125659606
 _EXPANDED_MUTABLE = 0x1 | 0x2
 _EXPANDED_MUTABLE_ACCEPTOR = _EXPANDED_MUTABLE | 0x10000
-# The arc types that are read: their semirings, and their weights.
+# The supported arc types, each with its semiring and the type of its weights.
 _ARC_TYPES: Final[dict[str, tuple[Semiring, str]]] = {
     "standard": ("tropical", "<f4"),
     "log": ("log", "<f4"),
@@ -94,20 +94,20 @@ def openfst_module(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(
-            "functions of OpenFst take pynini: `pip install pynini` on Linux with x86-64, on macOS "
+            "functions of OpenFst need pynini: `pip install pynini` on Linux with x86-64, on macOS "
             "`conda install -c conda-forge pynini`"
         ) from error
 
 
 def arc_weights(arc_type: str) -> tuple[Semiring, str]:
-    """Return the semiring of a type of arcs, and how numpy names the type of its weights.
+    """Return the semiring of a type of arcs, and numpy's name for the type of its weights.
 
     Raises:
         FstError: its weights are neither tropical nor logarithmic.
     """
     if arc_type not in _ARC_TYPES:
         raise FstError(
-            f"an FST with arcs of type {arc_type!r} is not read: map it to 'standard', 'log' or 'log64' by "
+            f"an FST with arcs of type {arc_type!r} is not supported: map it to 'standard', 'log' or 'log64' with "
             "pywrapfst.arcmap"
         )
     return _ARC_TYPES[arc_type]
@@ -121,7 +121,7 @@ def check_targets(fst: Fst) -> None:
     """
     if fst.start() >= 0 and fst.verify():
         return
-    # `verify` also refuses what is not read, or is no mistake, such as a label that has no symbol or no start state.
+    # `verify` also fails for FSTs that are valid here, such as one without a start state or with an unnamed label.
     num_states = sum(1 for _ in fst.states())
     for state in fst.states():
         for arc in fst.arcs(state):
@@ -250,8 +250,8 @@ def _set_weights(
 
 
 def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
-    """Return OpenFst's table of the names of symbols; the first one of each name counts. Label 0 has a name of its
-    own."""
+    """Return OpenFst's table of the names of symbols. If several symbols have one name, the first one keeps it. Label 0
+    gets a name that no symbol has."""
     pywrapfst = openfst_module("pywrapfst")
 
     names = list(names)
@@ -265,7 +265,7 @@ def symbol_table(names: Iterable[tuple[str, int]]) -> SymbolTable:
     return table
 
 
-# What pynini writes for `[BOS]` and `[EOS]`; as code points, these are characters for private use.
+# The labels that pynini uses for `[BOS]` and `[EOS]`; as code points, these are characters for private use.
 _BOUNDARIES: Final = {0xF8FE: "BOS", 0xF8FF: "EOS"}
 
 
@@ -273,8 +273,8 @@ def generated_symbols(token_type: str) -> dict[int, str]:
     """Return the names of the symbols that pynini has generated; without pynini in the process there are none.
 
     Args:
-        token_type: how other labels are read. Where they are bytes, the symbols that pynini reserves for the boundaries
-            of a text are among the result.
+        token_type: how other labels are read. If they are bytes, the result includes the symbols that pynini reserves
+            for the boundaries of a text.
     """
     pynini = sys.modules.get("pynini")
     if pynini is None:
@@ -329,15 +329,15 @@ def plain_acceptor(fst: Fst, needed: str) -> Fst:
 
     check_acceptor(fst, needed)
     if fst.properties(pywrapfst.UNWEIGHTED, True) != pywrapfst.UNWEIGHTED:
-        raise FstError('the weights of this FST are not read: pynini.arcmap(fst, map_type="rmweight") drops them')
+        raise FstError('weights are not supported here: pynini.arcmap(fst, map_type="rmweight") drops them')
     return fst if fst.arc_type() == "standard" else pywrapfst.arcmap(fst, map_type="to_std")
 
 
 def to_arcs(fst: Fst) -> tuple[int, BoolArray, IntArray]:
     """Return the start state (-1 for none), the final states `[Q]` and the arcs `[4, A]` of any automaton.
 
-    An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs come
-    by source. Arcs of infinite weight are left out, just as a state of infinite weight is not final.
+    An arc is source, input symbol, output symbol and target, `EPSILON` where it reads or writes nothing; arcs are
+    sorted by source. Arcs of infinite weight are left out, just as a state of infinite weight is not final.
     """
     read = read_arrays(fst)
     source, ilabel, olabel, target = read.arcs[read.costs != np.inf].T

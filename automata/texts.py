@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 def bytes_or_none(text: str | bytes) -> bytes | None:
-    """Return a text as bytes, in UTF-8; None for a text that no language has, because it has half of a surrogate pair,
-    which UTF-8 cannot write.
+    """Return a text as bytes, in UTF-8; None for a text with a lone surrogate, which UTF-8 cannot encode, so that no
+    language contains the text.
 
     Raises:
         TypeError: it is neither text nor bytes.
@@ -33,7 +33,7 @@ def text_bytes(text: str | bytes) -> bytes:
 
     Raises:
         TypeError: it is neither text nor bytes.
-        UnicodeEncodeError: text with a lone surrogate, which UTF-8 cannot write.
+        UnicodeEncodeError: the text has a lone surrogate, which UTF-8 cannot encode.
     """
     if isinstance(text, bytes):
         return text

@@ -23,7 +23,7 @@ from automata.view import MAX_SHOWN
 # In place of the first and last symbol: an arc reads or writes nothing, or writes the symbol that it reads.
 NOTHING: Final = -1
 SAME: Final = -2
-# The most lines on an arc of a picture.
+# The maximum number of lines on an arc of a picture.
 _MAX_LINES: Final = 6
 
 
@@ -35,10 +35,11 @@ class TransducerTables:
         num_states: S; 0 is the start and 1 the end.
         arcs: `[A, 6]` int32, source, first and last symbol read, first and last symbol written, and target, ascending
             by source and then by the first symbol read. Symbols are the bytes, and from 256 up labels, each in an arc
-            of its own. `NOTHING` stands twice where nothing is read or written, `SAME` where what is read is written.
+            of its own. Both symbols of a side are `NOTHING` if nothing is read or written there; both symbols written
+            are `SAME` if the symbol that is read is written.
         epsilon: `[E, 2]` int32, source and target of arcs that neither read nor write.
         labels: the names of the labels, ascending.
-        costs: of the arcs; None without weights.
+        costs: the costs of the arcs; None without weights.
     """
 
     num_states: int

@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class View:
-    """What to show of an automaton.
+    """The user's choice of what to show of an automaton.
 
     Attributes:
         around: the state in the middle; None for the whole automaton.
@@ -102,7 +102,7 @@ def _number(needed: str, value: object) -> int:
 
 
 def _grow(drawn: npt.NDArray[np.bool_], source: _States, target: _States) -> None:
-    """Add the states that an arc connects with a state that is drawn already, in place."""
+    """Add, in place, the states that an arc connects with a state that is drawn already."""
     after, before = target[drawn[source]], source[drawn[target]]
     drawn[after], drawn[before] = True, True
 

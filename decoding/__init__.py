@@ -16,11 +16,11 @@
     Trace                       what happened at each token             tracing
     bundled_model()             a small model for trying things out     bundled
 
-A call uses the packages in this order: `inputs` makes token ids and automata from the arguments, `masking` finds the
-state of each row and lets the `arena` mask its logits, and `sampling` chooses a token. `writing`, `search` and
-`speculation` are the loops around them, and `command` is the command line (`__main__`: `python -m decoding`).
+A call passes through the packages in this order: `inputs` turns the arguments into token ids and automata, `masking`
+finds the state of each row and lets the `arena` mask its logits, and `sampling` chooses a token. `writing`, `search`
+and `speculation` are the loops around them, and `command` is the command line (`__main__`: `python -m decoding`).
 
-`devices` has what everything on a GPU shares.
+`devices` has the functions that all code for GPUs shares.
 
 Names are imported on first use, because torch and transformers take seconds to load, and the command can report a wrong
 pattern without them.
@@ -92,7 +92,7 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import_module("tokenfst")  # says what is wrong where another package is named `automata`
+    import_module("tokenfst")  # raises a clear error if another package is named `automata`
     return getattr(import_module(_MODULES[name]), name)
 
 

@@ -1,4 +1,4 @@
-"""Run the `tokenfst` command by `python -m decoding`."""
+"""Run the `tokenfst` command with `python -m decoding`."""
 
 import sys
 

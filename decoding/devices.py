@@ -1,7 +1,7 @@
 """Devices: how values get to a GPU, and what all Triton kernels need.
 
 sent(values, device)    values of the host on a device, without waiting for it
-never_waiting(device)   makes it an error if the host waits for a GPU
+never_waiting(device)   a context in which it is an error if the host waits for a GPU
 triton_works(device)    whether kernels can be used
 on_device(device)       where they are launched
 power_of_two(n)         the sizes of their blocks
@@ -47,8 +47,8 @@ def triton_works(device: torch.device) -> bool:
     return device.type == "cuda" and _is_launched(device)
 
 
-# Inside `torch.compile` it is called once, when the program is traced. `torch.compiler.assume_constant_result` sets
-# the same mark, but imports the compiler, which takes seconds and leaves a folder behind.
+# `torch.compile` calls it only once, when it traces a program. `torch.compiler.assume_constant_result` sets the same
+# mark, but imports the compiler, which takes seconds and leaves a folder behind.
 vars(triton_works)["_dynamo_marked_constant"] = True
 
 
@@ -63,7 +63,7 @@ def power_of_two(number: int) -> int:
 
 
 def row_stride(column: torch.Tensor) -> int:
-    """Return the distance between the rows of a column; 0 if one number is for all rows."""
+    """Return the distance between the rows of a column; 0 if all rows share one number."""
     return column.stride(0) if column.ndim and len(column) > 1 else 0
 
 

@@ -23,7 +23,7 @@ from torch import Tensor
 
 
 class Measures(NamedTuple):
-    """One step of B sequences; all `[B]`, float32 but for the last.
+    """One step of B sequences; all `[B]`, float32 except the last.
 
     Attributes:
         removed: the total probability of the forbidden tokens.
@@ -56,7 +56,7 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
     after = allowed - kept.masked_fill(kept == -torch.inf, 0.0)[:, None]
     return Measures(
         removed=logs.masked_fill(mask, -torch.inf).logsumexp(1).exp().clamp(max=1.0),
-        # Rounding may take the sum of all above 1.
+        # Rounding may bring the sum of all to more than 1.
         surprise=(-kept / math.log(2)).clamp(min=0.0),
         entropy_before=_bits(logs),
         entropy_after=_bits(after),
@@ -65,7 +65,7 @@ def measures(logits: Tensor, mask: Tensor, wanted: Tensor | None = None) -> Meas
 
 
 def log_probabilities(logits: Tensor) -> Tensor:
-    """Return the model's log-probabilities, `[B, V]` float32: minus infinity for NaN, and for rows of only these."""
+    """Return the model's log-probabilities, `[B, V]` float32; -inf for NaN, and in rows that are all NaN or -inf."""
     scores = logits.float().nan_to_num(nan=-torch.inf, neginf=-torch.inf).log_softmax(1)
     return scores.nan_to_num(nan=-torch.inf, neginf=-torch.inf)
 

@@ -3,9 +3,9 @@
     make demo        or        python examples/demo.py [--output DIR]
 
 It loads the bundled model, compiles patterns, grammars and a JSON Schema over its vocabulary, lets it write, and checks
-every text with Python's `re`, `json` or `eval`; draws the automata of the paper's Figure 5; and compiles the paper's
-constraints over the 131,072 tokens of a production model, if PyPI's mistral-common, which carries them, is installed.
-Every stage is timed.
+every text with Python's `re`, `json` or `eval`. It draws the automata of the paper's Figures 4 and 5. If PyPI's
+mistral-common is installed, it compiles the paper's constraints over the 131,072 tokens of a production model, which
+that package contains. Every stage is timed.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ item: NUMBER | group
 NUMBER: /[1-9][0-9]?/
 """
 
-
-# A person of age, without round numbers, and friends who are such persons.
+# An adult whose age is not a multiple of 10, with friends of the same kind.
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -63,14 +62,14 @@ SCHEMA = {
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Prints how long a stage took."""
+    """Print how long the body takes, in milliseconds."""
     began = time.perf_counter()
     yield
     print(f"  {(time.perf_counter() - began) * 1e3:10.2f} ms  {name}", flush=True)
 
 
 def write_texts() -> None:
-    """Compiles each pattern over the model's vocabulary and lets the model write."""
+    """Compile each constraint over the model's vocabulary, and let the model write."""
     print("A bundled language model, and its vocabulary as bytes")
     with stage("importing torch and transformers"):
         from decoding import bundled_model, generate, vocabulary_of
@@ -101,7 +100,7 @@ def write_texts() -> None:
 
 
 def write_grammars(vocabulary: Vocabulary, write: Callable[[TokenAutomaton, str, int], list[str]]) -> None:
-    """The same for grammars: texts that are nested to any depth."""
+    """Do the same for grammars, whose texts are nested to any depth."""
     import tokenfst
     from constraints import grammar
     from constraints import json as any_json
@@ -121,7 +120,7 @@ def write_grammars(vocabulary: Vocabulary, write: Callable[[TokenAutomaton, str,
 
 
 def write_values(vocabulary: Vocabulary, write: Callable[[TokenAutomaton, str, int], list[str]]) -> None:
-    """The same for a JSON Schema, recursive and with a negation."""
+    """Do the same for a JSON Schema that is recursive and has a negation."""
     import tokenfst
     from constraints import json_schema
 
@@ -135,14 +134,14 @@ def write_values(vocabulary: Vocabulary, write: Callable[[TokenAutomaton, str, i
 
 
 def is_person(value: dict[str, Any]) -> bool:
-    """Whether a value is what the schema says."""
+    """Return whether a value satisfies the schema."""
     named = re.fullmatch("[A-Z][a-z]{1,11}", value["name"]) is not None
     friends = value.get("friends", [])
     return named and 18 <= value["age"] <= 99 and value["age"] % 10 != 0 and all(map(is_person, friends))
 
 
 def draw_figures(folder: Path) -> None:
-    """Draws the automata of the paper's Figure 5, over bytes and over tokens."""
+    """Draw the paper's Figures 4 and 5: the detokenizer, and an automaton over bytes and over tokens."""
     import tokenfst
     from automata import compile_expr, parse
     from tokenfst.drawing import draw_detokenizer
@@ -167,7 +166,7 @@ def draw_figures(folder: Path) -> None:
 
 
 def compile_paper() -> None:
-    """Compiles the paper's constraints over a production vocabulary."""
+    """Compile the paper's constraints over the vocabulary of a production model."""
     package = importlib.util.find_spec("mistral_common")
     if package is None or not package.submodule_search_locations:
         print("\nmistral-common is not installed, so there is no production vocabulary to compile over")
@@ -192,7 +191,7 @@ def compile_paper() -> None:
 
 
 def main() -> None:
-    """Runs the demonstration."""
+    """Run the demonstration."""
     parser = argparse.ArgumentParser(description="What tokenfst does, in one go.")
     parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="where drawings go")
     options = parser.parse_args()

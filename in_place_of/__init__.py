@@ -1,4 +1,4 @@
-"""Stand-ins for other packages: change one import, and a program that uses XGrammar, for example, runs on tokenfst.
+"""Stand-ins for other packages: change one import, and a program that uses, for example, XGrammar runs on tokenfst.
 
     xgrammar            GrammarCompiler, TokenizerInfo, CompiledGrammar, GrammarMatcher, bit masks
     llguidance          LLTokenizer, LLMatcher, and the masks of its modules `numpy` and `torch`

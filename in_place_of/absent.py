@@ -18,7 +18,7 @@ class Absent:
     """An attribute that a class of another package has, but its stand-in does not."""
 
     def __init__(self, instead: str) -> None:
-        """Initialize the attribute with what to use instead."""
+        """Make an attribute; `instead` says what to use instead."""
         self._instead = instead
         self._name = ""
 

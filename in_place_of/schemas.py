@@ -29,7 +29,7 @@ _PARTS: Final = (
     "items", "prefixItems", "additionalItems", "additionalProperties", "properties", "patternProperties",
     "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
 )  # fmt: skip
-# Those of these keywords whose values have schemas by name.
+# Those of these keywords whose values map names to schemas.
 _NAMED: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 
 
@@ -42,7 +42,7 @@ def json_of(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("the JSON text is nested too deep to be read") from None
+        raise ValueError("the JSON text is nested too deeply to be read") from None
 
 
 def schema_of(schema: Any) -> Any:
@@ -92,8 +92,8 @@ def at_most_items(schema: Any, number: int) -> Any:
     """Return a schema in which arrays have at most a number of items, unless the schema has a bound.
 
     The bound is put beside all schemas for the same array, outside `oneOf` and references, so that each keeps its
-    meaning. If one of them requires more items, the bound is as many. Up to draft 7, nothing counts beside a reference,
-    and the bound is in what it refers to.
+    meaning. If one of them requires more items, the bound is that number. Up to draft 7, a reference hides all other
+    keywords, so the bound is put into what it refers to.
     """
     return _bounded(schema, number, schema)
 
@@ -129,19 +129,19 @@ def _together(schema: Any, root: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _ignores_all_beside_references(root: Any) -> bool:
-    """Return whether a document's draft ignores what stands beside `$ref`."""
+    """Return whether a document's draft ignores the keywords beside `$ref`."""
     return bool(re.search(r"draft-0[3-7]/", str(root.get("$schema")))) if isinstance(root, Mapping) else False
 
 
 def _schemas(name: str, value: Any) -> Iterable[Any]:
-    """Return the schemas that a keyword in place has: a list, by name, or one."""
+    """Return the schemas in the value of a keyword of `_IN_PLACE`: a list, a dict of them, or one."""
     if name in _NAMED:
         return value.values() if isinstance(value, Mapping) else []
     return value if isinstance(value, list) else [value]
 
 
 def _referred(reference: Any, root: Any) -> Any:
-    """Return what a pointer such as "#/$defs/item" refers to, None if it is no pointer or refers to nothing."""
+    """Return what a pointer such as "#/$defs/item" refers to; None if it is not a pointer, or points to nothing."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     found = root
@@ -169,7 +169,7 @@ def _each(name: str, value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separated(comma: str, colon: str) -> Whitespace:
-    """Return the whitespace with which commas and colons are written as given, such as `", "` and `": "`.
+    """Return the whitespace that writes commas and colons as given, such as `", "` and `": "`.
 
     Raises:
         ValueError: a separator is not the comma or colon with whitespace around it.

@@ -14,7 +14,7 @@ from tokenfst.tokenizations import first_steps
 
 
 def tokens_of(matcher: Matcher, text: bytes) -> list[int] | None:
-    """Return tokens that write a text from the current state of a matcher, None if the text may not come there.
+    """Return tokens that write a text from the current state of a matcher, or None if the text is not allowed there.
 
     Raises:
         VocabularyError: no tokens of the vocabulary write the text, so a matcher has no state after it.
@@ -60,4 +60,4 @@ def _check_writable(matcher: Matcher, text: bytes) -> None:
         if begin in reached:
             reached |= {begin + length for _, length in matcher.automaton.vocabulary.tokens_at(text, begin)}
     if len(text) not in reached:
-        raise VocabularyError(f"no tokens of the vocabulary write {text!r} exactly, so no state is behind it")
+        raise VocabularyError(f"no tokens of the vocabulary write {text!r} exactly, so there is no state after it")

@@ -1,4 +1,4 @@
-"""Vocabularies with settings that other packages keep apart from the tokens: padding, and end tokens."""
+"""Vocabularies with settings that other packages keep separate from the tokens: padding, and end tokens."""
 
 from __future__ import annotations
 

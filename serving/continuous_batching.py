@@ -174,7 +174,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
         self._words = torch.full((0, -(-width // 32)), -1, dtype=torch.int32)
         self._positions: list[tuple[TokenAutomaton, Any] | None] = []
         self._by_byte = tokens_of_byte(device)
-        # A compiled forward pass would keep the masks of the batch with which it was compiled.
+        # A compiled forward pass would keep the masks of the batch for which it was compiled.
         self._masked = torch.compiler.disable(self._masked_now)
 
     def fill_defaults(self, int32_tensor: Tensor) -> None:
@@ -199,7 +199,7 @@ class Constraints(ContinuousBatchingLogitsProcessor):
     def _filled(
         self, state: Any, automaton: TokenAutomaton, tracker: SequenceTracker | None, words: npt.NDArray[np.int32]
     ) -> SequenceTracker | None:
-        """Write the mask of a request; return its tracker, None if only end tokens are left."""
+        """Write the mask of a request; return its tracker, or None if only end tokens are left."""
         if state.error is None:
             try:
                 return self._following(state, automaton, tracker, words)

@@ -147,7 +147,7 @@ def _end_ids(llama: Llama) -> tuple[int, ...]:
 
 
 def _special_tokens(llama: Llama) -> dict[str, int]:
-    """Return llama.cpp's control tokens by name."""
+    """Return the ids of llama.cpp's control tokens, keyed by name."""
     tokens, ids = llama_model_get_vocab(llama.model), range(llama.n_vocab())
     control = [token for token in ids if llama_vocab_get_attr(tokens, token) & LLAMA_TOKEN_ATTR_CONTROL]
     return {llama_vocab_get_text(tokens, token).decode(errors="replace"): token for token in control}

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, MutableMapping
 from typing import Final, TypeVar
 
-# The memory of an entry, beside its text and its value.
+# The memory of an entry in bytes, besides its text and its value.
 ENTRY_BYTES: Final = 1 << 10
 
 K = TypeVar("K", bound=Hashable)

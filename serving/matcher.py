@@ -34,7 +34,7 @@ from tokenfst.misuse import check_automaton
 from tokenfst.packed_words import set_tokens
 from tokenfst.token_automaton import TokenAutomaton
 
-# What an automaton may raise in the middle of a text; the engine should then end the request, and not fail itself.
+# What an automaton may raise in the middle of a text. The engine should then end the request instead of failing.
 EXCEEDED: Final = (LimitExceeded, TooManyConfigurations, NondeterministicGrammar)
 
 # The states of a lazy automaton differ from those of its pickled copy.

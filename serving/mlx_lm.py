@@ -12,7 +12,7 @@ it.
 
 MLX-LM computes a token while it returns the previous one. A processor reads the tokens so far, and so waits for them.
 
-The text that MLX-LM shows lacks a space at its beginning, which the tokens have.
+MLX-LM leaves out a space at the beginning of the text that it shows, although the tokens have it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 A row in which nothing is allowed has a special meaning: its automaton exceeded its limits, and any written token will
 be refused. So such a row masks nothing in logits, because otherwise there would be no token to draw.
 
-Rejected: the engines' own kernels, which are each for some devices only, and do not treat rows without any token.
+Rejected: the engines' own kernels, each of which supports only some devices, and rows without any token not at all.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ class SequenceTracker:
         """Move to the state after `tokens`, which are the whole text so far.
 
         Raises:
-            TokenNotAllowed: one of the tokens is not allowed; the state is then that of the tokens which this text and
-                the one before have in common.
+            TokenNotAllowed: one of the tokens is not allowed; the state is then the one after the tokens that this text
+                and the previous one have in common.
             LimitExceeded, TooManyConfigurations, NondeterministicGrammar: as for `TokenAutomaton.advance`.
         """
         common = common_prefix_length(self._tokens, tokens)
@@ -200,7 +200,7 @@ class SequenceProcessor:
             assert automaton is not None
             self._tracker, self._prompt = SequenceTracker(automaton, self._stops), tokens.copy()
         if not np.array_equal(tokens[: len(self._prompt)], self._prompt):
-            raise ValueError("this is another prompt than before: a processor is made for one text")
+            raise ValueError("a processor is made for one text, and this is another prompt")
         self._tracker.follow(tokens[len(self._prompt) :].tolist())
         return self._tracker
 

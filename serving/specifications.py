@@ -70,7 +70,7 @@ def framed(tag: Any, content: Composable) -> Composable:
     """Return a constraint in a frame.
 
     Args:
-        tag: a structural tag, in which a format of type "content" stands for the constraint.
+        tag: a structural tag, in which the constraint replaces every format of type "content".
         content: the constraint.
 
     Raises:
@@ -88,7 +88,7 @@ def _within_depth(read: Callable[[], Composable]) -> Composable:
     try:
         return read()
     except RecursionError:
-        raise ValueError("the constraint is nested too deep to be read") from None
+        raise ValueError("the constraint is nested too deeply to be read") from None
 
 
 def _json(text: str, what: str) -> Any:

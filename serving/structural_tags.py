@@ -48,7 +48,7 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
     Args:
         tag: the tag, as `json.loads` returns it.
         blanks, limits: see `constraint_of`.
-        content: the constraint that a format of type "content" stands for.
+        content: the constraint that replaces every format of type "content".
 
     Raises:
         ValueError: the tag cannot be honoured; the message says where and why.
@@ -61,7 +61,7 @@ def structural_tag(tag: Any, blanks: Blanks, limits: Limits, content: Composable
 def _compilable(constraint: Composable) -> Composable:
     """Return a constraint; if its rules are nondeterministic, return its grammar with derivations side by side.
 
-    They are nondeterministic if, for example, alternatives with schemas begin alike.
+    They are nondeterministic if, for example, alternatives with schemas have a common beginning.
     """
     if isinstance(constraint, Composed) and isinstance(constraint, ByRules):
         try:
@@ -82,10 +82,8 @@ def _read(tag: dict[str, Any], formats: _Formats) -> Composable:
     tags = []
     for number, each in enumerate(structures):
         where = f"structures[{number}]"
-        # Engines write null where no schema was given.
-        schema = field(each, "schema", where)
+        inside = {"type": "json_schema", "json_schema": field(each, "schema", where)}
         check_fields(each, "structure", where)
-        inside = {"type": "json_schema", "json_schema": {} if schema is None else schema}
         begin, end = field(each, "begin", where), each.get("end", "")
         tags.append({"type": "tag", "begin": begin, "content": inside, "end": end})
     how = {name: tag.get(name) for name in ("at_least_one", "stop_after_first")}
@@ -112,7 +110,7 @@ class _Formats:
     """Reads the formats of XGrammar's structural tags.
 
     A tag is over as soon as one of its ends is written. So free text anywhere in the tag's content contains none of its
-    end texts, and formats that stand for any token do not stand for its end token. The content of a tag within it has
+    end texts, and formats that match any token do not match its end token. The content of a tag within it has
     ends of its own. As in XGrammar, a token does not end free text, and a text does not end free tokens.
     """
 
@@ -130,7 +128,7 @@ class _Formats:
             ends: what ends the tag in whose content the format stands.
 
         Raises:
-            ValueError: it is not a structural tag, or of an unknown type.
+            ValueError: the format cannot be honoured, or has an unknown type; the message begins with the place.
         """
         spend(_STEPS)
         kind = field(value, "type", where)
@@ -193,6 +191,7 @@ class _Formats:
         schema, most = field(value, "json_schema", where), value.get("max_whitespace_cnt")
         blanks = self.blanks if most is None else blanks_up_to(count(most, f"{where}.max_whitespace_cnt"))
         order: PropertyOrder = "any" if flag(value, "any_order", where) else "schema"
+        # Engines write null where no schema was given.
         texts, tags = schema_texts({} if schema is None else schema, blanks, self.limits, order), _STYLES[style]
         if tags is None:
             return texts

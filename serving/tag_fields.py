@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 _MAX_SHOWN: Final = 60
-# The fields of each type of format beside `type`, and of the older form of whole tags.
+# The fields of each type of format besides `type`, and of the older form of whole tags.
 _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "const_string": ["value"],
     "json_schema": ["json_schema", "style", "any_order", "max_whitespace_cnt"],
@@ -65,14 +65,14 @@ def shown(value: Any) -> str:
 
 
 def field(value: Any, name: str, where: str) -> Any:
-    """Return the value of a field that must be there."""
+    """Return the value of a required field."""
     if not isinstance(value, Mapping) or name not in value:
         raise Malformed(f"{where} has no {name!r}")
     return value[name]
 
 
 def check_fields(value: Mapping[str, Any], kind: str, where: str) -> None:
-    """Refuse fields that formats of this type do not have, unless they are empty, as engines write those of others."""
+    """Refuse fields that formats of this type do not have, except empty ones, which engines write for other types."""
     for name in value.keys() - {"type", *_FIELDS[kind]}:
         # The number 0, which equals False, is a bound, and the tightest one.
         if value[name] is not False and value[name] not in (None, "", [], {}):
@@ -89,7 +89,7 @@ def flag(value: Mapping[str, Any], name: str, where: str) -> bool:
 
 
 def count(value: Any, where: str) -> int:
-    """Return a number that counts something."""
+    """Return the value of a field that is a count, an integer from 0 on."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise Malformed(f"{where} is a number from 0, not {shown(value)}")
     return value

@@ -59,5 +59,5 @@ def lazy_over(
 
 def bounded(lazy: LazyTokenAutomaton) -> LazyTokenAutomaton:
     """The same automaton, as if its tables exceeded the limits: `min_tokens` are bounds."""
-    lazy._are_large = True
+    lazy._tables.are_refused = True
     return lazy

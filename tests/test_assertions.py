@@ -150,6 +150,20 @@ def test_assertions_see_characters_and_not_bytes() -> None:
         assert not automaton.accepts("é".encode()[:1])
 
 
+@pytest.mark.parametrize(
+    ("expr", "pattern"),
+    [
+        (concat("a", TEXT_END, lookbehind("a")), r"a\Z(?<=a)"),
+        (concat("a", TEXT_END, lookbehind("b")), r"a\Z(?<=b)"),
+        (concat("a", TEXT_END, lookbehind("a") | literal("c")), r"a\Z(?:(?<=a)|c)"),
+        (concat(lookahead("a"), TEXT_START, "a"), r"(?=a)\Aa"),
+        (concat(lookahead("a") | literal("c"), TEXT_START, "a"), r"(?:(?=a)|c)\Aa"),
+    ],
+)
+def test_assertions_beyond_an_anchor_see_the_text(expr: Expr, pattern: str) -> None:
+    assert members(expr, b"abc", 3) == expected(pattern, b"abc", 3)
+
+
 # Expressions, by definition
 
 

@@ -16,6 +16,8 @@ from automata import (
     byte_set,
     char_set,
     compile_expr,
+    complement,
+    concat,
     literal,
     lookahead,
     lookbehind,
@@ -87,6 +89,27 @@ def test_labels_are_characters_to_assertions() -> None:
         automaton = compile_expr(expr)
         assert automaton.is_empty == empty, str(expr)
         assert empty or automaton.labels == ("IMAGE",)
+
+
+def test_two_labels_are_apart_from_characters() -> None:
+    either = Label("A") | Label("B")
+    for char in "b\U0010ffff":
+        assert compile_expr(either + lookbehind(char_set(char)) + "a").is_empty
+    assert equivalent(either + lookbehind("b", negated=True) + "a", either + "a")
+    automaton = compile_expr(parse(r"a\b") + either)
+    assert automaton.labels == ("A", "B")
+    assert equivalent(automaton, "a" + either)
+
+
+def test_a_complement_beyond_an_anchor_may_be_empty() -> None:
+    other = complement("a")
+    for expr in (
+        concat(other, TEXT_START, "b"),
+        concat("b", TEXT_END, other),
+        concat("b", lookahead(other)),
+        concat(lookbehind(other), "b"),
+    ):
+        assert equivalent(expr, literal("b")), str(expr)
 
 
 def test_assertions_and_raw_bytes() -> None:

@@ -221,7 +221,7 @@ def _noted(pairs: list[list[tuple[str, Any]]]) -> Callable[[list[tuple[str, Any]
 def _check_lazily(lazy: LazyTokenAutomaton, eager: TokenAutomaton | None, dice: Random) -> bytes:
     """Writes a text within a budget, and looks at some of the states on the way; with tables and with bounds alone."""
     is_bounded = Random(repr(dice.getstate())).random() < 0.5
-    lazy._are_large, lazy._complete = is_bounded, None
+    lazy._tables.are_refused, lazy._tables.known = is_bounded, None
     states: list[int] = []
     least = lazy.min_tokens(lazy.start)
     writer = dice.choice([farthest, anything])
@@ -379,6 +379,6 @@ def test_tables_that_somebody_elses_deadline_stopped_are_made_later() -> None:
 
 def test_tables_that_another_thread_makes_are_waited_for_again() -> None:
     automaton: Any = tokenfst.compile("(ab){2,5}", PAIRS)
-    with automaton._lock, ThreadPoolExecutor(1) as other:
+    with automaton._tables._lock, ThreadPoolExecutor(1) as other:
         assert other.submit(automaton.min_tokens, automaton.start).result() == 5  # an upper bound
     assert automaton.min_tokens(automaton.start) == 3

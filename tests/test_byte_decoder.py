@@ -109,10 +109,12 @@ def test_the_start_of_a_text_as_a_transducer() -> None:
 
 def test_names_of_tokens_pass_through() -> None:
     vocabulary = Vocabulary(TOKENS, END, special_tokens={"<x>": SPECIAL}, detokenizer=clean_up())
-    automaton = tokenfst.compile(ex.literal("ab") + ex.Label("<x>") + "b.", vocabulary)
-    assert automaton.accepts([7, SPECIAL, 1, 2, 3])
-    assert automaton.text([7, SPECIAL, 1, 2, 3]) == b"abb."
-    assert not automaton.accepts([7, 1, 3])
+    expr = ex.literal("ab") + ex.Label("<x>") + "b."
+    for constraint in (expr, compile_expr(expr)):
+        automaton = tokenfst.compile(constraint, vocabulary)
+        assert automaton.accepts([7, SPECIAL, 1, 2, 3])
+        assert automaton.text([7, SPECIAL, 1, 2, 3]) == b"abb."
+        assert not automaton.accepts([7, 1, 3])
 
 
 def test_weights_are_those_of_what_a_reader_sees() -> None:

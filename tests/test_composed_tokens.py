@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
+from budget_checks import anything, written
 
 import constraints
 import tokenfst
 from automata import Expr, NondeterministicGrammar
 from automata.errors import UnsupportedSchema
-from constraints import Marked, Parsed, after, integer, sequence, token, triggered
+from constraints import Marked, Parsed, after, integer, optional, sequence, token, triggered
 
 BYTES = [bytes([byte]) for byte in range(256)]
 NAMED = tokenfst.Vocabulary([*BYTES, b"", b"", b""], eos_ids=[256], special_tokens={"<d>": 257, "</d>": 258})
@@ -76,7 +78,7 @@ def test_large_schemas_beside_tokens_are_read_on_demand() -> None:
         assert made.parse('Hi {"<d>{"a": "<"}') == ('Hi {"', {"a": "<"})
         assert not made.allows("Hi <d>{<d>")
     items = constraints.json_schema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})
-    with pytest.raises(UnsupportedSchema, match="tokens by name stand beside them"):
+    with pytest.raises(UnsupportedSchema, match="cannot be combined with named tokens"):
         triggered({token("<d>"): (items, token("</d>"))}).parse("x<d>[")
     with pytest.raises(NondeterministicGrammar, match="two alternatives begin alike"):
         sequence("[^a]*", items).parse('x["b"]')
@@ -90,3 +92,21 @@ def test_many_markers_that_are_tokens_take_linear_time() -> None:
         assert len(made.parse("some text <d>5</d>" * count)) == 2 * count
         took.append(time.process_time() - start)
     assert took[1] < 24 * took[0] + 0.5
+
+
+def test_parts_that_begin_alike_are_written_within_budgets_without_tables() -> None:
+    """The lazy automaton follows both; its numbers of tokens are bounds."""
+    one, other = constraints.json_schema({}), constraints.json_schema({})
+    for made, texts in (
+        (sequence(optional(one), optional(other)), ["", "[1]", "[1][2]", '{"a": []}"b"']),
+        (one | sequence(other, "x"), ["[1]", "[[1]]x", '{"a": 1}x']),
+    ):
+        automaton, dice = tokenfst.compile(made, NAMED), Random(1)
+        assert all(automaton.accepts(text) for text in texts)
+        with pytest.raises(NondeterministicGrammar, match="begin alike"):
+            automaton.complete()
+        assert automaton.min_tokens(automaton.start) <= 2
+        for budget in (1, 2, 5, 30):
+            if automaton.min_tokens(automaton.start) <= budget:
+                tokens = written(automaton, budget, anything, dice)
+                assert automaton.accepts(tokens)

@@ -285,12 +285,18 @@ def test_automata_are_not_copied() -> None:
         assert copy.copy(automaton) is automaton
 
 
-def masked(automaton: Any, generated: list[int], scores: torch.Tensor) -> torch.Tensor:
-    """What becomes of scores whose first row is of a request that has written something."""
+def request(automaton: Any, generated: list[int], limit: int | None = None) -> RequestState:
+    """A request that has written something."""
+    kwargs = {"constraint": automaton}
+    return RequestState(
+        "one", ids(PROMPT), generated_tokens=generated, max_new_tokens=limit, logit_processor_kwargs=kwargs
+    )
+
+
+def masked(state: RequestState, scores: torch.Tensor) -> torch.Tensor:
+    """What becomes of scores whose first row is of a request."""
     made = constrained_batching(MODEL, TOKENIZER, generation_config=settings(), continuous_batching_config=small())
     processor: Any = made.logit_processor.logits_processor[0]
-    kwargs = {"constraint": automaton}
-    state = RequestState("one", ids(PROMPT), generated_tokens=generated, logit_processor_kwargs=kwargs)
     arguments = processor.prepare_tensor_args([FutureRequestState(state, True, {}, 1)])
     assert (arguments.dtype, arguments.shape) == (torch.int32, (1,))
     found: torch.Tensor = processor(scores.clone(), torch.tensor([0, 7, 9], dtype=torch.int32))
@@ -299,7 +305,7 @@ def masked(automaton: Any, generated: list[int], scores: torch.Tensor) -> torch.
 
 def test_rows_behind_those_of_requests_stay_as_they_are() -> None:
     scores = torch.randn(3, 2048)
-    found = masked(AUTOMATA[1], [], scores)
+    found = masked(request(AUTOMATA[1], []), scores)
     assert torch.equal(found[1:], scores[1:])
     allowed = torch.from_numpy(AUTOMATA[1].mask(AUTOMATA[1].start))
     assert torch.equal(torch.isfinite(found[0]), allowed)
@@ -310,6 +316,15 @@ def test_after_the_end_the_end_comes_again() -> None:
     """Requests go on where another end token than theirs was written."""
     weighed = tokenfst.compile(ex.literal("yes").weighted(2) | ex.literal("no"), VOCABULARY)
     for automaton in (weighed, AUTOMATA[1]):
-        found = masked(automaton, [*ids("yes"), 0, 0], torch.zeros(3, 2048))
+        found = masked(request(automaton, [*ids("yes"), 0, 0]), torch.zeros(3, 2048))
         assert torch.isfinite(found[0]).nonzero().flatten().tolist() == [0]
         assert found[0, 0] == 0
+
+
+def test_a_request_that_begins_again_needs_only_the_rest() -> None:
+    automaton, text = AUTOMATA[0], ids("2024-01-01")
+    state = request(automaton, text, len(text) + 1).create_equivalent_initial_request()
+    assert automaton.min_tokens(automaton.start) > state.max_new_tokens == 1
+    found = masked(state, torch.zeros(3, 2048))
+    assert state.error is None
+    assert torch.isfinite(found[0]).nonzero().flatten().tolist() == [0]

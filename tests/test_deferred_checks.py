@@ -136,7 +136,7 @@ def test_rows_that_continue_no_other_allow_nothing_but_the_end() -> None:
     masks = processor(torch.tensor([[0, 0, 2], [0, 5, 2]]), torch.zeros(2, WIDTH)).isfinite()
     assert masks[1].nonzero().flatten().tolist() == list(LETTERS.eos_ids)
     assert masks[0].nonzero().flatten().tolist() != list(LETTERS.eos_ids)
-    with pytest.raises(ValueError, match="continues none of the rows of the call before"):
+    with pytest.raises(ValueError, match="continues none of the rows of the previous call"):
         processor.check()
 
 

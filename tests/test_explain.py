@@ -20,6 +20,7 @@ from automata import (
 )
 from automata.expressions.extensions import token as named_token
 from tokenfst import TextStart, TokenAutomaton, Vocabulary
+from tokenfst.explanation.wording import bytes_in_words
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 
@@ -52,6 +53,11 @@ def test_a_state_of_a_lazy_automaton() -> None:
     assert complete.explain(state=complete.start).allowed
     with pytest.raises(ValueError, match="does not record which tokens lead to a state"):
         complete.explain(state=complete.advance(complete.start, 1))
+
+
+def test_the_headline_of_an_allowed_token() -> None:
+    found = tokenfst.explain("ab", ALL_BYTES, b"a", b"b")
+    assert found.headline() == "token 98 ('b') is allowed after 'a'"
 
 
 def test_a_refused_token_of_the_prefix_is_explained() -> None:
@@ -157,6 +163,13 @@ def test_named_tokens() -> None:
     assert (found.reason, found.offset, found.labels) == ("byte", 1, ("L",))
 
 
+def test_a_completion_whose_shortest_way_takes_a_named_token_is_none() -> None:
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(128)), b"", b""], [129], special_tokens={"<x>": 128})
+    automaton = tokenfst.compile(named_token("<x>") | "ab", vocabulary)
+    assert automaton.explain(b"").completion is None
+    assert automaton.explain(b"a").completion == b"b"
+
+
 def test_weights_and_items_that_differ() -> None:
     weighted = literal("ab").weighted(1.0) | literal("ac").weighted(2.0)
     found: Any = tokenfst.explain(weighted, ALL_BYTES, "a", "d")
@@ -183,6 +196,12 @@ def test_a_keyword_that_forbids_a_token_forbids_all_of_it(
     vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), b'",', b"]}", b"]]", b""], eos_ids=259)
     found = tokenfst.explain(constraints.json_schema(schema), vocabulary, prefix, token)
     assert (found.allowed, found.keywords) == (False, keywords)
+
+
+def test_a_part_of_a_schema_is_named_by_its_pointer() -> None:
+    schema = constraints.json_schema({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+    for prefix, named in [("", "by the schema:"), ('{"a":', "by the schema at /properties/a:")]:
+        assert named in str(tokenfst.explain(schema, ALL_BYTES, prefix))
 
 
 def test_other_constraints() -> None:
@@ -227,6 +246,13 @@ def transducer() -> object:
     import pynini
 
     return pynini.closure(pynini.union(pynini.cross("a", "b"), "b", "c")).optimize()
+
+
+def test_of_many_bytes_the_first_are_named() -> None:
+    odd = bytes(range(ord("A"), ord("Z"), 2))  # no two are neighbours
+    names = [f"'{chr(byte)}'" for byte in odd]
+    assert bytes_in_words(odd[:12]) == f"{', '.join(names[:11])} or {names[11]}"
+    assert bytes_in_words(odd) == f"{', '.join(names[:12])}, ... (13 in all)"
 
 
 # Mistakes

@@ -403,7 +403,7 @@ def test_arc_types_that_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
         def arc_type(self) -> str:
             return "expectation"
 
-    with pytest.raises(FstError, match="an FST with arcs of type 'expectation' is not read"):
+    with pytest.raises(FstError, match="an FST with arcs of type 'expectation' is not supported"):
         from_fst(Odd())
 
 

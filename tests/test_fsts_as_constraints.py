@@ -104,7 +104,7 @@ def test_expressions_as_annotations_of_types() -> None:
     assert texts.parse(r'"x\ny"') == "x\ny"
     assert not texts.allows('"nö"')
     assert typed(list[Annotated[str, EXPR]]).parse('["né", "né"]') == ["né", "né"]
-    with pytest.raises(UnsupportedSchema, match="an expression in Annotated stands beside str alone"):
+    with pytest.raises(UnsupportedSchema, match="an expression in Annotated is for str only"):
         typed(Annotated[int, EXPR])
 
     @dataclasses.dataclass

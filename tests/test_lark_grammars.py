@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from lark_reading import CONSTRUCTS, accepted
 
+import tokenfst
 from automata import (
     EPSILON,
     LexicalRule,
@@ -15,7 +16,9 @@ from automata import (
     repeat,
 )
 from automata.expressions import Label
+from constraints import grammar
 from constraints.grammars.lark_reader import read_lark
+from tokenfst import Vocabulary
 
 
 def accepts_and_refuses(text: str, good: list[str], bad: list[str]) -> None:
@@ -78,6 +81,12 @@ def test_tokens_are_labels() -> None:
         stack += node.operands()
         found += [node.name] if isinstance(node, Label) else []
     assert sorted(found) == ["<[12,20-29]>", "<think>", "<|a|>", "TOOL"]
+
+
+def test_a_range_may_hold_one_token_id() -> None:
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(128)), b""], 128)
+    automaton = tokenfst.compile(grammar('start: "x" <[97-97]>'), vocabulary)
+    assert [automaton.accepts([ord("x"), token]) for token in (96, 97, 98)] == [False, True, False]
 
 
 def test_the_start_may_be_any_rule() -> None:

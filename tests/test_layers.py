@@ -94,4 +94,4 @@ def test_functions_of_openfst_say_what_they_take() -> None:
     code = "import sys; sys.modules['pynini'] = sys.modules['pywrapfst'] = None\n"
     code += "import automata\nautomata.compile_expr(automata.literal('a')).fst()"
     result = run(code, ROOT)
-    assert "ImportError: functions of OpenFst take pynini: `pip install pynini`" in result.stderr
+    assert "ImportError: functions of OpenFst need pynini: `pip install pynini`" in result.stderr

@@ -319,7 +319,7 @@ def test_tables_that_exceed_the_limits_leave_bounds() -> None:
     vocabulary = byte_vocabulary(random.Random(1), b"ab", 10)
     names = constraints.choice(f"{number:05}" for number in range(3_000))
     lazy = kinds.lazy(names, vocabulary)
-    lazy._limits = Limits(memory=1_000)
+    lazy._tables.limits = Limits(memory=1_000)
     with pytest.raises(LimitExceeded):
         lazy.complete()
     assert lazy.min_tokens(lazy.start) == 6

@@ -130,7 +130,7 @@ def test_what_begins_no_text_is_refused(text: str) -> None:
 def test_what_is_not_whole_has_no_final_value(text: str) -> None:
     reader = PartialJson()
     reader.feed(text)
-    with pytest.raises(TextNotAllowed, match=r"not whole|is not a value"):
+    with pytest.raises(TextNotAllowed, match=r"not complete|is not a value"):
         reader.finish()
 
 

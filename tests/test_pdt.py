@@ -260,7 +260,7 @@ def test_arcs_of_infinite_weight_are_none() -> None:
 def test_other_fsts_are_refused() -> None:
     with pytest.raises(FstError, match="a transducer cannot be used as a grammar"):
         from_pdt(pynini.cross("a", "b"), [])
-    with pytest.raises(FstError, match="weights of this FST are not read"):
+    with pytest.raises(FstError, match="weights are not supported here"):
         from_pdt(pynini.accep("a", weight=2), [])
     with pytest.raises(FstError, match="label 300 is not a byte or a parenthesis, and has no name"):
         from_pdt(pynini.accep("a[300]"), [])

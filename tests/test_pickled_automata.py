@@ -40,6 +40,6 @@ def test_automata_that_cannot_be_saved_say_what_to_pickle() -> None:
         pickle.dumps(tokenfst.compile(unique, ALL_BYTES))
     automaton = tokenfst.compile("(ab)+", ALL_BYTES)
     assert isinstance(automaton, LazyTokenAutomaton)
-    automaton._limits = Limits(memory=1)
+    automaton._tables.limits = Limits(memory=1)
     with pytest.raises(TypeError, match=r"limit `memory`.*pickle the constraint in its place"):
         pickle.dumps(automaton)

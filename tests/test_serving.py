@@ -221,9 +221,12 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TOKENFST_CACHE_BYTES", "1000")
     settings = settings_from_environment()
     assert (settings.limits.seconds, settings.cache_bytes) == (2.5, 1000)
+    monkeypatch.setenv("TOKENFST_CACHE_BYTES", str(1 << 60))
+    assert settings_from_environment().cache_bytes == 1 << 60
     wrong_values = {
         "COMPILE_SECONDS": ("-1", "many", "0", "inf"),
         "COMPILE_BYTES": ("1e30",),
+        "CACHE_BYTES": (str(1 << 61),),
         "THREADS": ("0.5", "0", "nan"),
     }
     for name, wrongs in wrong_values.items():

@@ -75,6 +75,12 @@ def test_a_compilation_stops_when_its_call_is_given_up() -> None:
     threads.shutdown()
 
 
+def test_a_compilation_that_nobody_gives_up_is_waited_for() -> None:
+    with BackgroundCompiler(threads=1) as compiler, StoppableThreads(1, Limits()) as threads:
+        slow = "(?:a|b)*a(?:a|b){9}"
+        assert threads.submit(lambda: result_of(compiler.submit(slow, BYTES))).result(60).accepts("a" * 10)
+
+
 def test_reading_stops_when_its_call_is_given_up() -> None:
     properties = {f"p{i}": {"minLength": i} for i in range(3)}
     wide = {"type": "object", "allOf": [{"properties": {**properties, f"q{i}": {"minLength": i}}} for i in range(600)]}

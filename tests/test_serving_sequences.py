@@ -110,6 +110,7 @@ def test_the_end_may_come_again_when_nothing_is_left() -> None:
     for written, allowed in (([], [2]), ([2], [6, 8, 10]), ([2, 6], [6, 8, 10]), ([2, 10, 6], [6, 8, 10])):
         found = processor.biases(np.array([5, *written]), WIDTH)
         assert np.flatnonzero(np.isfinite(found)).tolist() == allowed
+    processor.check()
 
 
 def test_a_text_that_needs_what_the_engine_stops_at_ends_early() -> None:

@@ -29,6 +29,8 @@ LETTERS = Vocabulary(TOKENS, END, special_tokens={"<call>": CALL, "<other>": OTH
 A = {"type": "const_string", "value": "a"}
 ONE = {"type": "json_schema", "json_schema": {"const": 1}}
 NUMBER = {"type": "json_schema", "json_schema": {"type": "integer"}}
+PAIRS = {"type": "grammar", "grammar": 'root ::= "a" root "b" | "1"'}
+PAIRS_IN_TAG = {"type": "tag", "begin": "b", "content": PAIRS, "end": "b"}
 
 
 def compiled(form: Any, vocabulary: Vocabulary = LETTERS) -> TokenAutomaton:
@@ -45,6 +47,7 @@ def compiled(form: Any, vocabulary: Vocabulary = LETTERS) -> TokenAutomaton:
         ({"type": "repeat", "content": A, "min": 1, "max": 2}, ["a", "aa"], ["", "aaa"]),
         ({"type": "repeat", "content": A, "min": 2, "max": -1}, ["aa", "aaaaa"], ["a"]),
         ({"type": "star", "content": ONE}, ["", "1", "11"], ["a", "1a"]),
+        ({"type": "star", "content": PAIRS_IN_TAG}, ["", "b1b", "ba1bbb1b"], ["b", "ba1b", "ba1bb1b"]),
     ],
 )
 def test_repetitions(form: Any, right: list[str], wrong: list[str]) -> None:
@@ -156,6 +159,7 @@ def test_structures_of_engines_with_what_they_leave_open() -> None:
         ({"type": "token", "token": [1]}, "format.token are numbers of tokens, or the name of one"),
         ({"type": "token", "token": -5}, "format.token are numbers of tokens, or the name of one"),
         ({"type": "content"}, "a structural tag of type 'content' is not supported"),
+        ({"type": "tag", "begin": "a", "content": "x", "end": "b"}, "^format.content has no 'type'"),
         ({"type": "triggered_tags", "triggers": ["a"], "tags": [], "excludes": [1]}, "tags is a list"),
         ({"type": "repeat", "content": A, "min": 3, "max": 2}, "format.max is 2, which is less than format.min, 3"),
         ({"type": "any_text", "excludes": ["a", ""]}, r"format.excludes\[1\] is the empty text"),

@@ -140,6 +140,16 @@ def test_a_reading_that_is_interrupted_leaves_nothing_behind(file: str) -> None:
     assert line > 10
 
 
+def test_a_chain_that_grows_needs_no_mask_of_slots() -> None:
+    model = llama()
+    model.config.sliding_window = 8  # with a cache of half of it, a mask of slots is refused
+    reader, text = CachedModel(model), [1] * 9
+    reader.read([Reading(0, text, [2], [ROOT], [0])])
+    reading = Reading(0, text, [2, 3], [ROOT, 0], [1])
+    (logits,) = reader.read([reading])
+    torch.testing.assert_close(logits, expected(llama(), reading), atol=1e-4, rtol=1e-4)
+
+
 def test_attention_that_takes_no_masks_is_refused_where_it_needs_them() -> None:
     model = llama()
     model.config._attn_implementation = "flash_attention_2"

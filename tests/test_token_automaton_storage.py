@@ -19,6 +19,7 @@ from automaton_files import forge
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import complete
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 from token_automaton_cases import PATTERNS, STORAGES, VOCABULARIES, as_csr, check_exact, target
 
@@ -26,7 +27,7 @@ import tokenfst
 from automata import alternation
 from automata.errors import AutomatonFileError, EmptyLanguage
 from automata.limits import Work
-from tokenfst import Vocabulary
+from tokenfst import BPE, Vocabulary
 from tokenfst._native import FiniteCore, TokenClasses
 from tokenfst.finite.automaton import FiniteTokenAutomaton
 from tokenfst.finite.classes import END, FIRST_CLASS
@@ -331,6 +332,18 @@ def test_counts_that_do_not_fit_are_refused(damage: str, tmp_path: Path) -> None
     arrays = load_file(path)
     COUNTED_DAMAGES[damage](arrays)
     forge(path, arrays, {**METADATA, "kind": "counted"})
+    with pytest.raises(AutomatonFileError, match="do not fit together"):
+        tokenfst.load_automaton(path, vocabulary)
+
+
+def test_canonical_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path, encoder = tmp_path / "a.safetensors", BPE(((0, 1, 2),), pattern=None, whole_pieces=False)
+    vocabulary = Vocabulary([b"a", b"b", b"ab", b""], 3, bpe=encoder)
+    tokenfst.compile("(ab|b)*", vocabulary, tokenization="canonical").save(path)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    arrays = load_file(path)
+    forge(path, {**arrays, "offsets": arrays["offsets"][:-1].copy()}, metadata)
     with pytest.raises(AutomatonFileError, match="do not fit together"):
         tokenfst.load_automaton(path, vocabulary)
 

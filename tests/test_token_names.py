@@ -27,6 +27,10 @@ def test_escapes_tell_bytes_apart(left: bytes, right: bytes) -> None:
     assert (escaped(left) == escaped(right)) == (left == right)
 
 
+def test_escapes_tell_bytes_from_characters() -> None:
+    assert [escaped(text) for text in (b"\x7f", b"\x80", "\x80".encode())] == [r"\x7f", r"\x80", r"\u0080"]
+
+
 def test_names_by_hand() -> None:
     tokens = ["é".encode(), b" the", b"a\tb", b"", b"", b"\xf0\x9f", b"\\n", b"a", b"a", b"<|call|>", "\u00a0".encode()]
     names = Vocabulary(tokens, eos_ids=3, special_tokens={"<|call|>": 4}).names

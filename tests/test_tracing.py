@@ -69,6 +69,17 @@ def test_a_trace_changes_no_text(prompts: Any, constraint: Any, options: dict[st
             assert text.prompt in prompts
 
 
+def test_a_trace_ends_with_its_text() -> None:
+    """A vocabulary names no padding, so end tokens fill the rows of shorter texts."""
+    prompts = [TOKENIZER("x: ")["input_ids"]] * 6
+    trace = generate(MODEL, VOCABULARY, prompts, "a|(bc){9}", max_new_tokens=LIMIT, seed=1, trace=True)
+    assert {text.text for text in trace.texts} == {"a", "bc" * 9}
+    for text in trace.texts:
+        *inside, last = [step.chosen.token in VOCABULARY.eos_ids for step in text.steps]
+        assert last
+        assert not any(inside)
+
+
 def by_definition(prompt: str, text: TracedText, constraint: Any) -> None:
     """Checks each step of a text against the model's logits over all of it, and a mask from the tokens before."""
     tokens = [step.chosen.token for step in text.steps]
@@ -229,6 +240,21 @@ def test_a_place_that_takes_too_long_to_find_says_so(monkeypatch: pytest.MonkeyP
     assert set(others) == {("the place is not known: more than the time",)}
 
 
+def test_a_token_that_takes_too_long_to_follow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    put, calls = Following.put, itertools.count()
+
+    def slow(following: Following, token: int, written: bytes) -> None:
+        if next(calls) == 2:
+            raise LimitExceeded("more than the time", limit="seconds")
+        put(following, token, written)
+
+    monkeypatch.setattr(Following, "put", slow)
+    (text,) = traced("Born: ", DATE, seed=1).texts
+    *known, third, fourth = [step.notes for step in text.steps[:4]]
+    assert all("expected" in notes[0] for notes in [*known, third])
+    assert {fourth, *(step.notes for step in text.steps[4:])} == {("the place is not known: more than the time",)}
+
+
 def test_tokens_with_names_are_followed() -> None:
     vocabulary = tokenfst.Vocabulary([b"a", b"b", b"", b"", b"cd"], [3], special_tokens={"<x>": 2, "<cd>": 4})
     automaton = tokenfst.compile("a(?P<TOKEN><x>)b(?P<TOKEN><cd>)?", vocabulary)
@@ -282,6 +308,11 @@ def test_a_trace_is_a_table_for_people() -> None:
         lines = part.splitlines()[1:]
         assert [line.split()[0] for line in lines] == [step.chosen.name for step in text.steps]
         assert [int(line.split()[3].replace(",", "")) for line in lines] == [step.num_allowed for step in text.steps]
+
+
+def test_percentages() -> None:
+    shown = {0: "0%", 1e-9: "~0%", 1e-6: "0.0001%", 0.00123: "0.12%", 0.01: "1.0%", 0.25: "25.0%", 1: "100%"}
+    assert {value: percent(value) for value in shown} == shown
 
 
 def test_pictures_show_candidates_and_what_was_removed() -> None:

@@ -152,6 +152,14 @@ def test_automata_with_costs_are_saved(tmp_path: object) -> None:
             tokenfst.load_automaton(path, vocabulary)
 
 
+def test_refused_tokens_cost_infinity() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b"c", b""], 3)
+    automaton = tokenfst.compile(ex.literal("ab").weighted(1) | ex.literal("c").weighted(2), vocabulary)
+    assert [automaton.weight(ids) for ids in ([0, 1], [0, 1, 3], [2, 3])] == [1, 1, 2]
+    for refused in ([], [0], [0, 3], [3], [1], [0, 1, 1], [2, 3, 3], [2, 0], [4]):
+        assert automaton.weight(refused) == math.inf, refused
+
+
 def forged_weights(expr: Expr, vocabulary: Vocabulary, path: Path, low: int, high: int) -> None:
     """Write a weighted automaton whose weights read other bytes than its masks, shifted by `low` and `high`."""
     tokenfst.compile(expr, vocabulary).save(path)

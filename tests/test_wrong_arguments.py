@@ -313,7 +313,7 @@ def test_the_processor_knows_its_limit_and_its_vocabulary() -> None:
         ConstraintLogitsProcessor("a", MODEL, max_new_tokens=5)
     with pytest.raises(ValueError, match=r"logits of width 100 do not cover the vocabulary of 2048"):
         ConstraintLogitsProcessor("a", TOKENIZER, max_new_tokens=5)(torch.tensor([[0]]), torch.zeros(1, 100))
-    with pytest.raises(VocabularyError, match=r"logits of width 5000 are another model's than the vocabulary of 2048"):
+    with pytest.raises(VocabularyError, match=r"width 5000 are another model's: the vocabulary has 2048 tokens"):
         ConstraintLogitsProcessor("a", TOKENIZER, max_new_tokens=5)(torch.tensor([[0]]), torch.zeros(1, 5000))
 
 

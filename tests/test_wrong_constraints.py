@@ -112,7 +112,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: typed(int, spellings="x"), ValueError, "spellings is 'plain' or 'all', not 'x'"),
     (lambda: typed(int, whitespace=None), ValueError, "whitespace is one of .*, not None"),
     (lambda: typed(Annotated[str, json_schema({})]), UnsupportedSchema, "in Annotated is not an expression"),
-    (lambda: typed(Annotated[int, integer()]), UnsupportedSchema, "stands beside str alone"),
+    (lambda: typed(Annotated[int, integer()]), UnsupportedSchema, "is for str only"),
     (lambda: dataclass(Annotated[str, json_schema({})]), UnsupportedSchema, "in Annotated is not an expression"),
     (lambda: dataclass(Untyped), UnsupportedSchema, r"the field has no type \(at /Untyped/p\)"),
     # Calls of tools

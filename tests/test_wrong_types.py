@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Any
 
+import pynini
 import pytest
 
 import automata
@@ -100,6 +102,13 @@ def test_a_string_is_literal_text(left: Any) -> None:
     assert equivalent(left & "a", literal("a"))
     assert not _accepts(left - "a", "a")
     assert equivalent("ab" - left, literal("ab"))
+
+
+@pytest.mark.parametrize("left", [LETTER, COMPILED])
+@pytest.mark.parametrize("combine", [operator.add, operator.or_, operator.and_, operator.sub])
+def test_an_fst_is_no_operand(left: Any, combine: Callable[[Any, Any], object]) -> None:
+    with pytest.raises(TypeError, match="expected an operand of the same kind, text or bytes"):
+        combine(left, pynini.accep("b"))
 
 
 def _accepts(language: Any, text: str) -> bool:

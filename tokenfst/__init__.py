@@ -4,6 +4,7 @@
     compile                  a constraint and a vocabulary -> TokenAutomaton      compile
     token_automaton          states, masks and steps, for every constraint        TokenAutomaton
     lazy                     automata that compute masks when they are needed
+    lazy_tables              their complete tables
     finite, counted, pushdown, canonical      automata with complete tables, by kind
     weighted                 automata with a cost for every token
     unique_items             automata that remember the items of arrays in which items must differ

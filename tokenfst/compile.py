@@ -85,7 +85,8 @@ def compile(  # noqa: A001
         vocabulary: the tokens.
         at_text_start: how the tokens are decoded. False: after earlier text such as a prompt, where every token writes
             its bytes. True: as a whole text, as the tokenizer's `decode` does, which drops the first space
-            (SentencePiece) or does not write one (WordPiece). No difference for a vocabulary without `text_start`.
+            (SentencePiece) or does not write one (WordPiece). It makes no difference if the vocabulary has no
+            `text_start`.
         terminals: the token ids of names in the constraint (`automata.expressions.extensions.token`), in addition to
             special tokens and the predefined sets (`tokenfst.finite.terminals.token_set`).
         tokenization: "any" for all tokenizations of every text; "canonical" for the one that the vocabulary's encoder
@@ -130,7 +131,7 @@ def compile(  # noqa: A001
 
 
 class _Over(NamedTuple):
-    """The tokens that an automaton is over: arguments of `compile`."""
+    """The tokens of an automaton: arguments of `compile`."""
 
     vocabulary: Vocabulary
     at_text_start: bool
@@ -191,7 +192,7 @@ def _with_memory(arrays: UniqueArrays, over: _Over, work: Work) -> UniqueItemsTo
         VocabularyError: there is no token for some single byte, so it is unknown which texts can be completed.
     """
     if not over.vocabulary.has_every_byte:
-        raise VocabularyError("arrays whose items must differ take a vocabulary with a token for every single byte")
+        raise VocabularyError("arrays whose items must differ need a vocabulary with a token for every single byte")
     bounds: dict[str, Any] = {"limits": work.limits, "cancellation": work.cancellation}
     rules = compile(RulesAlone(repeating(arrays)), **over._asdict(), **bounds)
     by_byte = compile(RulesAlone(marked(arrays)), ALL_BYTES, **bounds)
@@ -201,7 +202,7 @@ def _with_memory(arrays: UniqueArrays, over: _Over, work: Work) -> UniqueItemsTo
 
 
 def _spelled(constraint: Constraint, detokenizer: ByteDecoder, tokenization: str) -> Expr:
-    """Return the constraint on the bytes of tokens for which the detokenizer writes a text of a constraint.
+    """Return the language of the bytes for which the vocabulary's detokenizer writes a text of a constraint.
 
     Raises:
         UnsupportedTokenizer: canonical tokenization is required.

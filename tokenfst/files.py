@@ -92,7 +92,7 @@ def write_file(path: str | Path, vocabulary: Vocabulary, arrays: Mapping[str, Ar
     """Write the arrays of an automaton to a file.
 
     Args:
-        path: the file, which is written as `open` does: an existing one keeps its mode, and a link is followed.
+        path: the file. As with `open`, an existing file keeps its mode, and a link is followed.
         vocabulary: the vocabulary of the automaton, whose digest is written.
         arrays: the tables by name.
         header: further strings of the header, including the kind of automaton.
@@ -117,7 +117,7 @@ def _in_order(content: bytes) -> bytes:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write a file. Whoever reads it in the meantime reads the old content or the new one."""
+    """Write a file. A concurrent reader sees either the old content or the new one."""
     target = path.resolve()
     made = target.with_name(f"{target.name}.{token_hex(8)}")
     if target.exists() and not target.is_file():
@@ -126,7 +126,7 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         file = made.open("xb")
     except (PermissionError, FileNotFoundError):
-        path.write_bytes(content)  # the folder takes no new files; or there is no folder, which the error then says
+        path.write_bytes(content)  # no file can be created in the folder; if it does not exist, the error says so
         return
     try:
         with file:
@@ -175,7 +175,7 @@ def _array(file: Any, name: str) -> Array:
     """Return an array of an open file.
 
     Raises:
-        AutomatonFileError: its type is one of those of the format that NumPy does not have.
+        AutomatonFileError: its type is one that the format has and NumPy lacks.
     """
     try:
         array: Array = file.get_tensor(name)

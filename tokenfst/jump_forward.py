@@ -27,7 +27,7 @@ from tokenfst.canonical.automaton import CanonicalTokenAutomaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-# From a text to the token ids that the model's encoder gives it, without special tokens.
+# From a text to the token ids of the model's encoder, without special tokens.
 Encode: TypeAlias = Callable[[str], Sequence[int]]
 
 # How many tokens before a forced text are given to the encoder, whose result depends on them.
@@ -35,7 +35,7 @@ ENCODER_CONTEXT = 8
 
 
 def only_token(words: IntArray) -> int | None:
-    """Return the only token of a mask, None if the mask has several tokens or none.
+    """Return the only token of a mask, or None if the mask has several tokens or none.
 
     Args:
         words: `[W]` int32, packed.
@@ -63,7 +63,7 @@ def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) 
 
 
 def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> bytes:
-    """Return the bytes with which every text continues after a state, at most `max_bytes`.
+    """Return the bytes with which every text continues from a state, at most `max_bytes`.
 
     The bytes are found by walking over tokens of one byte, so text that is forced after a byte without such a token is
     not found. Nothing is found if a token may differ from its bytes: at the start of a text, for tokenizers that drop a
@@ -156,7 +156,7 @@ class _FirstBytes:
     """The tokens of a vocabulary by their first byte; one for each vocabulary.
 
     Attributes:
-        token_of_byte: by byte, the token that is this byte alone.
+        token_of_byte: by byte, the token that writes only this byte.
         length: `[V]`, the number of bytes of each token.
     """
 
@@ -173,7 +173,7 @@ class _FirstBytes:
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
     def of(self, words: IntArray) -> int | None:
-        """Return the byte that all tokens of a mask begin with, None if there is none."""
+        """Return the byte with which all tokens of a mask begin, or None if there is none."""
         (places,) = words.nonzero()
         if not len(places):
             return None

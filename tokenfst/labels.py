@@ -1,4 +1,4 @@
-"""Which labels lazy automata can follow as bytes (`automata.label_bytes`).
+"""Find the labels that lazy automata can follow as bytes (`automata.label_bytes`).
 
 A lazy automaton reads bytes. A token that writes nothing can be represented by three bytes that no text contains. A
 token that writes bytes cannot, because it may also be taken by its bytes.

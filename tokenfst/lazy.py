@@ -6,12 +6,11 @@ part of the stack that the walk read, as RE2 builds its DFA. It runs on a byte a
 a visibly pushdown grammar whose byte automaton is constructed on the fly (`native/tokenfst/lazy/`). The functions
 `lazy_from_...` return None if the result would not be exact.
 
-The complete tables are built on demand and have states of their own. Each lazy state remembers the token by which it
-was first reached, so that the same tokens lead to its counterpart in the tables.
+The complete tables are built on demand (`tokenfst.lazy_tables`).
 
 A budget needs the least number of tokens to the end, which only the tables give exactly. The native core has an upper
 bound without tables. If the bound fits the budget, the mask made with it is exact, and no table is needed. Otherwise
-the tables are completed if they are small, for a text is being written meanwhile. If they are not, the bound is used,
+the tables are completed if they are small, because the text has to wait for them. If they are not, the bound is used,
 and texts still end within their budgets; `complete` makes the tables whatever their size, within its limits.
 
 Rejected: exact distances without tables (computing them takes the same search over all states and tokens); letting the
@@ -21,19 +20,16 @@ exact would depend on the time).
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from automata.arrays import BoolArray
 from automata.byte_automaton import ByteAutomaton
-from automata.errors import EmptyLanguage, LimitExceeded, limit_exceeded
+from automata.errors import EmptyLanguage, LimitExceeded
 from automata.label_bytes import MARKER, without_labels
-from automata.limits import Cancellation, Limits, Work, current_work
+from automata.limits import Cancellation, Limits, Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.label_bytes import without_labels as pushdown_without_labels
 from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
@@ -43,6 +39,7 @@ from tokenfst import _native
 from tokenfst.finite.beginning import with_finite_beginning
 from tokenfst.finite.terminals import Terminals
 from tokenfst.labels import label_numbers
+from tokenfst.lazy_tables import LazyTables, MakeTables
 from tokenfst.native_automaton import NativeTokenAutomaton, core_budget
 from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.pushdown.compile import spells_all as pushdown_spells_all
@@ -51,17 +48,8 @@ from tokenfst.vocabulary import TextStart, Vocabulary
 
 # The number of states whose masks are cached; a full cache is emptied.
 MAX_CACHED_STATES = 1 << 16
-# The number of states whose counterparts are cached; a full cache is emptied.
-MAX_COUNTERPARTS = 1 << 16
-# The limits on tables that a budget asks for while a text is written. 128,000 tokens take 20 ms at the median of
-# MaskBench's schemas and 0.5 s at the 90th percentile; the largest would take 7 s.
-_SMALL_STATES = 20_000
-_SMALL_SECONDS = 1.0
 # The greatest number of bytes of a text in a message.
 _MAX_SHOWN = 60
-
-# Builds the automaton with complete tables, within the limits of a compilation.
-MakeTables: TypeAlias = Callable[[Work], TokenAutomaton]
 
 
 @runtime_checkable
@@ -106,12 +94,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         self.core = core
         self.start = core.start
         self.at_text_start = at_text_start
-        self._make_tables = make_tables
-        self._limits = limits
-        self._lock = threading.RLock()
-        self._complete: TokenAutomaton | None = None
-        self._are_large = False
-        self._counterparts: dict[int, Any] = {}
+        # Shared by all automata that `with_source` makes of this one.
+        self._tables = LazyTables(core, make_tables, limits)
 
     def __repr__(self) -> str:
         return f"<LazyTokenAutomaton, {self.core.num_masks:,} states visited>"
@@ -124,77 +108,19 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     @property
     def nbytes(self) -> int:
         """The memory in bytes, with cached masks, and with the tables if they have been made."""
-        return self.core.num_bytes + (0 if self._complete is None else self._complete.nbytes)
+        return self.core.num_bytes + self._tables.nbytes
 
     # Tables
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
         """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
-        limits = limits or self._limits
-        tables = self._completed(limits, cancellation)
-        if tables is None:
-            raise limit_exceeded("seconds", limits.seconds)
-        return tables
-
-    def _completed(self, limits: Limits, cancellation: Cancellation | None = None) -> TokenAutomaton | None:
-        """Return the tables, which are made if there are none; None if another thread is making them and takes longer
-        than the limit."""
-        try:
-            if not self._lock.acquire(timeout=min(limits.seconds, threading.TIMEOUT_MAX)):
-                return None
-            if self._complete is None:
-                with Work(limits, cancellation).current() as work:
-                    self._complete = self._make_tables(work)
-                    self._complete.source = self.source
-            return self._complete
-        finally:
-            # Ctrl-C may come as soon as `acquire` has returned. So the lock itself tells whether this thread holds it,
-            # and nothing is called here before it is released.
-            try:  # noqa: SIM105
-                self._lock.release()
-            except RuntimeError:
-                pass
-
-    def _tables(self) -> TokenAutomaton | None:
-        """Return the automaton with complete tables, None if they are not small and have not been asked for."""
-        if self._complete is None and not self._are_large:
-            own = self._limits
-            states, seconds = min(own.states, _SMALL_STATES), min(own.seconds, _SMALL_SECONDS)
-            try:
-                self._completed(replace(own, states=states, seconds=seconds))
-            except LimitExceeded:
-                current_work().check()  # a compilation around this one may have exceeded its limits
-                self._are_large = True
-        return self._complete
-
-    def _counterpart(self, state: Any, tables: TokenAutomaton) -> Any:
-        """Return the state of the tables that the same tokens lead to, None if no such tokens are recorded."""
-        if state == self.start:
-            return tables.start
-        if state == self.end_state:
-            return tables.end_state
-        known = self._counterparts
-        steps, reached = list[tuple[int, list[int]]](), None
-        while state != self.start and (reached := known.get(state)) is None:
-            last = self.core.last_tokens(state)
-            if last is None:
-                return None
-            steps.append((state, last[1]))
-            state = last[0]
-        if reached is None:
-            reached = tables.start
-        if len(known) > MAX_COUNTERPARTS:
-            known = self._counterparts = {}  # other threads may be reading the old ones
-        for own, tokens in reversed(steps):
-            for token in tokens:
-                reached = tables.advance(reached, token)
-            known[own] = reached
-        return reached
+        tables = self._tables.made(limits or self._tables.limits, cancellation, self.source)
+        return tables if tables.source is self.source else tables.with_source(self.source)
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return the key of a state; see `TokenAutomaton.key`."""
         tables = self.complete()
-        counterpart = self._counterpart(state, tables)
+        counterpart = self._tables.counterpart(state)
         if counterpart is None:
             raise _no_tokens(state)
         return tables.key(counterpart)
@@ -204,8 +130,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
         bound = super().min_tokens(state)
-        tables = self._tables()
-        counterpart = None if tables is None else self._counterpart(state, tables)
+        tables = self._tables.small(self.source)
+        counterpart = None if tables is None else self._tables.counterpart(state)
         return bound if tables is None or counterpart is None else tables.min_tokens(counterpart)
 
     def fits(self, state: State, remaining: int) -> bool:
@@ -214,8 +140,8 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     def _fill_within(self, state: State, out: npt.NDArray[np.int32], remaining: int) -> None:
         if not self.core.fill_within(state, out, core_budget(remaining)):
-            tables = self._tables()
-            counterpart = None if tables is None else self._counterpart(state, tables)
+            tables = self._tables.small(self.source)
+            counterpart = None if tables is None else self._tables.counterpart(state)
             if tables is not None and counterpart is not None:
                 tables.fill_bitmask(counterpart, out, remaining)
 

@@ -46,8 +46,8 @@ def load_automaton(path: str | PathLike[str], vocabulary: Vocabulary) -> TokenAu
         AutomatonFileError: the file is damaged, or has another format, version, vocabulary or encoder.
         UnsupportedTokenizer: the automaton is canonical, and the encoder of the vocabulary is unknown.
         FileNotFoundError: there is no such file.
-        OSError: the file cannot be read, as a device cannot.
-        TypeError: the second argument is not a vocabulary.
+        OSError: the file cannot be read.
+        TypeError: `vocabulary` is not a vocabulary.
     """
     check_vocabulary(vocabulary)
     return restored(read_file(Path(path), vocabulary), vocabulary)

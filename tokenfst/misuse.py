@@ -92,7 +92,7 @@ def check_automaton(automaton: Any) -> None:
 
 
 def _meant_by_text(text: str) -> str | None:
-    """Return what a string is if it cannot be meant as a pattern; None if it can."""
+    """Return a description of a string that cannot be meant as a pattern; None for any other string."""
     if text.lstrip().startswith("{") and _is_schema(text):
         return "the text of a JSON Schema: write constraints.json_schema(json.loads(text))"
     if "\n" in text and _RULE.search(text):

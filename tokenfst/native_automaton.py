@@ -11,12 +11,12 @@ import numpy.typing as npt
 from tokenfst.token_automaton import State, TokenAutomaton
 from tokenfst.vocabulary.arguments import shown
 
-# The budget of a sequence without one: `kUnlimited` of the native core, which takes any other number for a budget.
+# Stands for no budget: `kUnlimited` of the native core, which takes any other number as a budget.
 UNLIMITED: Final = 1 << 60
 
 
 def core_budget(remaining: int) -> int:
-    """Return a budget as the native core takes it."""
+    """Return a budget in the range that the native core accepts."""
     return min(max(index(remaining), 0), UNLIMITED)
 
 
@@ -95,6 +95,6 @@ class NativeTokenAutomaton(TokenAutomaton):
         self.core.fill_within(state, out, core_budget(remaining))
 
     def _refused(self, state: object, error: TypeError) -> TypeError:
-        """Return the error for arguments that the native core has refused: one by name if the state is to blame."""
+        """Return the error for arguments that the native core has refused; if the state is to blame, it says so."""
         is_state = hasattr(state, "__index__") if isinstance(self.start, int) else isinstance(state, type(self.start))
         return error if is_state else TypeError(f"{shown(state)} is not a state of this automaton")

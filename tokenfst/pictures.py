@@ -95,6 +95,6 @@ def draw_stacks(
     stacks = [state.configurations[0][1] for state in complete.states_along(tokens)[1:]]
     named = ClassNames(automaton.vocabulary, complete.token_class)
     kinds = {symbol: str(symbol) for symbol in sorted({symbol for stack in stacks for symbol in stack})}
-    # Without the quotation marks around the labels of tokens that write something, those within need no backslash.
+    # The labels are shown without their quotation marks, so that quotation marks within them need no backslash.
     labels = [name[1:-1].replace('\\"', '"') if name[0] == '"' else name for name in map(named.of_token, tokens)]
     return columns(list(zip(labels, stacks, strict=True)), kinds | dict(names or {}), title=title)

@@ -35,8 +35,8 @@ def count(automaton: TokenAutomaton, max_tokens: int) -> int:
         max_tokens: the greatest length, without an end token.
 
     Raises:
-        ValueError: the automaton has a stack, costs or a memory of items, or is canonical; as for all functions here.
-        LimitExceeded: the tables of the automaton exceed its limits; as for all functions here.
+        ValueError: the automaton has a stack, costs or a memory of items, or is canonical. All functions here raise it.
+        LimitExceeded: the tables of the automaton exceed its limits. All functions here raise it.
     """
     automaton = require_finite(automaton)
     graph = _ClassGraph(automaton)

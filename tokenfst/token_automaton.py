@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +63,8 @@ class Source(NamedTuple):
 class TokenAutomaton(Shared, ABC):
     """An exact automaton over the tokens of a vocabulary.
 
-    `tokenfst.compile` and `tokenfst.load_automaton` return one. It never changes: threads may share it, and copies of
-    what holds it do.
+    `tokenfst.compile` and `tokenfst.load_automaton` return one. It never changes, so threads may share it, and
+    `copy.copy` and `copy.deepcopy` return it as it is.
 
     >>> import tokenfst
     >>> vocabulary = tokenfst.Vocabulary([b"a", b"b", b"ab", b""], eos_ids=3)
@@ -95,7 +95,7 @@ class TokenAutomaton(Shared, ABC):
     _read_fst: ClassVar[Callable[[Fst, Vocabulary, SymbolTable | None, bool, Work], TokenAutomaton]]
     # Builds an automaton from its tables; `tokenfst.load_automaton`, which is above this module, registers it.
     _restored: ClassVar[Callable[[Saved, Vocabulary], TokenAutomaton]]
-    # Why there is no acceptor of an automaton of this kind, for an error.
+    # The reason why an automaton of this kind has no acceptor, for an error.
     _no_fst: ClassVar[str] = "has no acceptor over tokens"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -110,6 +110,14 @@ class TokenAutomaton(Shared, ABC):
         except (AutomatonFileError, LimitExceeded) as error:
             raise TypeError(f"{error}: pickle the constraint in its place, and compile it again") from None
         return TokenAutomaton._restored, (Saved(complete._header(), arrays), self.vocabulary)
+
+    def with_source(self, source: Source | None) -> Self:
+        """Return the same automaton as one compiled from another constraint that has the same language. Both share all
+        tables, masks and states."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        found.source = source
+        return found
 
     @property
     @abstractmethod
@@ -150,9 +158,9 @@ class TokenAutomaton(Shared, ABC):
         """Return the least number of tokens from a state to the end of the text, including the end token.
 
         It is 0 after the end token. If the vocabulary has no end token, none is counted. For arrays whose items must
-        differ, the result is a number that suffices, and need not be the least. If an automaton is lazy and its tables
-        are large, the result is an upper bound until `complete` has made the tables; from every state with a bound
-        above 0, some token leads to a state with a smaller bound.
+        differ, the result is an upper bound. If an automaton is lazy and its tables are large, it is an upper bound
+        until `complete` has made the tables. From every state with a bound above 0, some token leads to a state with a
+        smaller bound.
         """
 
     @abstractmethod
@@ -226,7 +234,7 @@ class TokenAutomaton(Shared, ABC):
         return 0.0 if self.accepts(tokens) else inf
 
     def fits(self, state: State, remaining: int) -> bool:
-        """Return whether `min_tokens(state)` is at most `remaining`: so many tokens suffice, including the end token.
+        """Return whether `min_tokens(state)` is at most `remaining`, that is, whether this many tokens suffice.
 
         After the end token no token is needed, so a budget of 0 is enough.
         """
@@ -330,6 +338,7 @@ class TokenAutomaton(Shared, ABC):
 
         Raises:
             LimitExceeded: the tables exceed a limit, which the message names.
+            NondeterministicGrammar: a constraint composed of several has no tables, because two parts begin alike.
             Cancelled: another thread cancelled the computation.
         """
         return self
@@ -348,7 +357,7 @@ class TokenAutomaton(Shared, ABC):
 
     @abstractmethod
     def key(self, state: State) -> tuple[int, ...]:
-        """Return a key for a state, which is the same in every automaton of the same constraint and vocabulary.
+        """Return a key for a state; it is the same in every automaton of the same constraint and vocabulary.
 
         States that differ only in a count, or only in the lower part of their stacks, have equal keys; all other states
         have different keys. Statistics by state use these keys.
@@ -487,7 +496,7 @@ class TokenAutomaton(Shared, ABC):
         return {}
 
     def _refusal(self, state: State, token: int) -> TokenNotAllowed:
-        """Return the error for a token that is not allowed, which names some tokens that are."""
+        """Return the error for a token that is not allowed; it names some tokens that are."""
         if not 0 <= token < len(self.vocabulary):
             return TokenNotAllowed(f"token {token} is outside the vocabulary of {len(self.vocabulary):,} tokens")
         tokens = self.vocabulary.tokens

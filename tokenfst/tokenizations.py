@@ -1,9 +1,9 @@
 """The tokenizations of a text that a token automaton accepts.
 
     accepts_text     whether there is one
-    decoded_tokens   one of them, where the decoder of the vocabulary has a transducer of its own (a detokenizer)
+    decoded_tokens   one of them, if the vocabulary has a detokenizer that is a transducer
     first_steps      the tokens that may begin a text
-    Decodings        all of them, step by step, with a detokenizer
+    Decodings        all of them, step by step, with such a detokenizer
 
 Many tokenizations of a text lead to the same state, so a search keeps the states reached at each offset of the text. A
 state does not tell whether the text has begun, because an automaton from an FST may return to its start. So the steps
@@ -34,7 +34,7 @@ class TokenReader(Protocol):
         """The state before the first token."""
 
     def mask(self, state: Any) -> npt.NDArray[np.bool_]:
-        """Return which tokens are allowed, `[V]`."""
+        """Return whether each token is allowed, `[V]` bool."""
 
     def step(self, state: Any, token: int) -> Any:
         """Return the state after a token, None if it is not allowed."""

@@ -57,7 +57,7 @@ from automata.texts import text_bytes
 
 # A level of nesting takes three calls.
 _MAX_DEPTH = 100
-# How many times as large as the expression a derivative may be, roughly.
+# The factor by which a derivative may be larger than the expression, roughly.
 _MAX_GROWTH = 4
 
 L = TypeVar("L", ByteAutomaton, Expr, ByteAutomaton | Expr)
@@ -73,6 +73,7 @@ def derivative(language: L, prefix: str | bytes) -> L:
 
     Raises:
         Cancelled, LimitExceeded: the compilation has to stop, or the result would be too large.
+        TypeError: `language` is neither an automaton nor an expression.
     """
     value = text_bytes(prefix)
     if isinstance(language, ByteAutomaton):
@@ -91,7 +92,7 @@ def derivative(language: L, prefix: str | bytes) -> L:
 
 
 def _has_rules(expr: Expr) -> bool:
-    """Return whether Brzozowski's rules apply: every node is of a kind with one, and they do not nest too deeply.
+    """Return whether Brzozowski's rules apply: there is a rule for every node, and nodes are not nested too deeply.
 
     A single node of another kind, wherever it stands, rules them out: what it allows may depend on the text before it,
     which a derivative forgets.
@@ -136,7 +137,7 @@ def _(expr: CharSet, byte: int) -> Expr:
     _, arcs = character_arcs(expr.ranges)
 
     def continuations(state: int) -> Expr:
-        """Return what leads from a state of the character's automaton to its end, state 1."""
+        """Return the bytes that lead from a state of the character's automaton to its end, state 1."""
         if state == 1:
             return EPSILON
         leads: dict[int, list[tuple[int, int]]] = {}

@@ -49,6 +49,7 @@ def to_expr(automaton: ByteAutomaton) -> Expr:
     Raises:
         LimitExceeded: the expression would have more than `MAX_LEAVES` leaves, or the time is up.
         Cancelled: the compilation was cancelled.
+        TypeError: the argument is not an automaton over bytes.
     """
     if not isinstance(automaton, ByteAutomaton):
         raise wrong_type("an automaton over bytes", automaton)
@@ -91,7 +92,7 @@ class _Elimination:
         """Eliminate all states, the cheapest first; return the arcs from the start that are left."""
         work = current_work()
         cost = {state: self.cost(state) for state in self.arcs if state != self.start}
-        # May also hold states that are gone, and costs that have changed since.
+        # The heap may also hold states that have been eliminated, and outdated costs.
         by_cost = [(known, state) for state, known in cost.items()]
         heapify(by_cost)
         while cost:
@@ -107,7 +108,7 @@ class _Elimination:
         return self.arcs[self.start]
 
     def cost(self, state: int) -> tuple[int, int]:
-        """Return how many leaves the elimination of a state adds; among equals, later states come first."""
+        """Return the number of leaves that eliminating a state adds; as a second key, later states come first."""
         sources = self.sources[state] - {state}
         out = [way.size for target, way in self.arcs[state].items() if target != state]
         ways = len(sources) * len(out)
@@ -139,7 +140,7 @@ class _Elimination:
 
 
 def _sequence(left: Expr, right: Expr) -> Expr:
-    """Return the concatenation of both; if one part ends the first and begins the second, count its repetitions."""
+    """Return the concatenation of both; if a part ends the first and begins the second, count its repetitions."""
     first = left.parts if isinstance(left, Concatenation) else (left,)
     second = right.parts if isinstance(right, Concatenation) else (right,)
     end, begin = first[-1], second[0]
@@ -158,7 +159,7 @@ def _times(expr: Expr) -> tuple[Expr, int, int | None]:
 
 
 def _either(left: Expr, right: Expr) -> Expr:
-    """Return the alternation of both; beside the empty text, the other one as a repetition."""
+    """Return the alternation of both; if one is the empty text, a repetition of the other, from zero times up."""
     if is_epsilon(right):
         left, right = right, left
     if not is_epsilon(left):

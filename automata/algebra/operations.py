@@ -107,7 +107,7 @@ def rest(automaton: ByteAutomaton, prefix: bytes) -> ByteAutomaton:
 
 
 class _StandIn(Expr):
-    """Stands for an automaton in an expression that is being compiled; it never leaves this file."""
+    """A leaf that stands for an automaton in an expression that is being compiled; used only in this module."""
 
     __slots__ = ("automaton",)
     automaton: ByteAutomaton
@@ -144,7 +144,7 @@ def _compiled(operation: Callable[..., Expr], *operands: Operand) -> ByteAutomat
 
 
 def _product(left: ByteAutomaton, right: ByteAutomaton, *, difference: bool) -> ByteAutomaton:
-    """Return the same as `_compiled` of two automata, in half the time where they are small.
+    """Return the same as `_compiled` of two automata, in half the time if they are small.
 
     Raises:
         LimitExceeded: the result is too large.

@@ -47,7 +47,7 @@ def matches_empty(expr: Expr) -> bool:
     recursion."""
     if not expr.operands():
         return _matches_empty(expr, [])
-    known: dict[int, bool] = {}  # by identity, which takes no hashing
+    known: dict[int, bool] = {}  # by identity, to avoid hashing
     stack = [expr]
     while stack:
         node = stack[-1]

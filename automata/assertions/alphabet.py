@@ -1,4 +1,4 @@
-"""The characters of an expression in classes: characters that no set of the expression tells apart.
+"""Classes of characters: no set of an expression distinguishes the characters of one class.
 
 Automata over characters (`automata.assertions.lookaround`) have one arc for a class instead of one for each of a
 million characters. Each label is a class of its own, after the classes of characters.
@@ -15,13 +15,13 @@ from automata.expressions import Alternation, ByteSet, CharSet, Expr, Label, Lit
 from automata.expressions import ranges as rg
 from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 
-# Leaves that hold their characters, bytes or label themselves; and with these, leaves that hold whole texts.
+# The leaves that consist of characters, bytes or a label; and these together with the leaves that consist of texts.
 PLAIN_LEAVES = (Literal, CharSet, ByteSet, Label)
 KNOWN_LEAVES = (*PLAIN_LEAVES, Strings, Substring)
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """Yield every node of an expression, equal ones once, without the language that a transducer reads."""
+    """Yield every node of an expression, equal ones once; not those of the language that a transducer reads."""
     seen, stack = {expr}, [expr]
     while stack:
         node = stack.pop()
@@ -42,7 +42,7 @@ def leaves(expr: Expr) -> Iterator[Expr]:
 
 
 def is_utf8(value: bytes) -> bool:
-    """Return whether bytes are text."""
+    """Return whether bytes are valid UTF-8."""
     try:
         value.decode()
     except UnicodeDecodeError:
@@ -82,7 +82,7 @@ class Alphabet:
         self.ranges = _classes([*sets], singles)
         self.labels = {name: len(self.ranges) + number for number, name in enumerate(sorted(labels))}
         self.size = len(self.ranges) + len(labels)
-        self.firsts = [members[0][0] for members in self.ranges]  # which ascend
+        self.firsts = [members[0][0] for members in self.ranges]  # ascending
         self.known: dict[Ranges, tuple[int, ...]] = {}
         self._members: dict[tuple[int, ...], tuple[Ranges, list[str]]] = {}
 

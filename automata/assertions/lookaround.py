@@ -115,7 +115,7 @@ def _characters(automaton: ByteAutomaton, arcs: dict[int, dict[int, Expr]], alph
 
 
 class Languages:
-    """The automata of the texts within a text; `known` has those of leaves that are not made of characters."""
+    """The automata of the texts within a text; `known` contains those of leaves that are not made of characters."""
 
     def __init__(self, alphabet: Alphabet, budget: StateBudget, known: dict[Expr, CharDfa]) -> None:
         self.alphabet, self.budget, self.known = alphabet, budget, known

@@ -41,9 +41,9 @@ from automata.limits import Work
 MAX_STATES = 100_000
 # The owner of states that belong to no assertion.
 TEXT = -1
-# The work for a state, in steps of the budget.
+# The cost of a state, in steps of the budget.
 _STEPS_OF_STATE = 10_000
-# The memory of an entry of a table.
+# The memory of an entry of a table, in bytes.
 _ENTRY_BYTES = 200
 # An expression that is still to be laid, and the two states between which it belongs.
 _Task = tuple[Expr, int, int]
@@ -74,7 +74,7 @@ class StateBudget:
     construction separately."""
 
     def __init__(self, expr: Expr, work: Work, doing: str = "resolving the assertions of") -> None:
-        """Start with nothing charged. Errors say what is being done, `doing`, and name the expression."""
+        """Start with nothing charged. Errors begin with `doing`, what is being done, and name the expression."""
         self.expr, self.work, self.doing = expr, work, doing
         self.states = min(work.limits.states, MAX_STATES)
         self.num_entries = 0
@@ -101,7 +101,7 @@ class StateBudget:
         self.num_entries += num_entries
 
     def release(self) -> None:
-        """Release what was charged."""
+        """Release the memory that was charged."""
         self.work.budget.release(_ENTRY_BYTES * self.num_entries)
         self.num_entries = 0
 
@@ -120,7 +120,7 @@ class Skeleton:
     def __init__(
         self, expr: Expr, alphabet: Alphabet, budget: StateBudget, language: Callable[[Expr], CharDfa]
     ) -> None:
-        """Lay a text out; `language` gives the automaton of a part that is copied in."""
+        """Lay a text out; `language` returns the automaton of a part that is copied in."""
         self.alphabet, self.budget, self.language = alphabet, budget, language
         self.arcs: list[dict[int, list[int]]] = []
         self.jumps: list[list[tuple[Guard | None, int]]] = []
@@ -166,7 +166,7 @@ class Skeleton:
             tasks += self.between(*tasks.pop())
 
     def between(self, expr: Expr, start: int, end: int) -> list[_Task]:
-        """Lay an expression between two states, except for its parts; return these as tasks."""
+        """Lay an expression between two states, except for its parts; return the parts as tasks."""
         if isinstance(expr, Concatenation):
             middles = [self.state() for _ in expr.parts[1:]]
             return list(zip(expr.parts, [start, *middles], [*middles, end], strict=True))

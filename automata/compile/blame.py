@@ -1,4 +1,4 @@
-"""Which part of an expression is too large: the smallest one that is too large on its own.
+"""Find the part of an expression that is too large: the smallest one that is too large on its own.
 
     excerpt         the pattern of an expression, cut to a length that fits a message
     largest         the innermost part with more leaves than allowed
@@ -8,7 +8,7 @@ The number of states often explodes only in a combination of parts (as in `(a|b)
 explodes). So a concatenation is narrowed from both ends as long as the rest explodes.
 
 A trial with the limits of the compilation takes as long as the compilation. So parts are found by trials with small
-limits. Of the parts found, from the inside out, the first that exceeds the real limits is named.
+limits. The innermost of these that exceeds the real limits is named.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def responsible(
     Args:
         expr: an expression that explodes.
         explodes: whether a part seems to explode.
-        confirmed: whether it does.
+        confirmed: whether a part that seems to explode does.
     """
     until = time.monotonic() + MAX_SECONDS
 

@@ -50,7 +50,7 @@ from automata.expressions import (
 )
 from automata.limits import Limits, Work, current_work
 
-# The limits of a trial in the search for the part that is too large, and the seconds in which that is confirmed.
+# The limits of a trial in the search for the part that is too large, and the time to confirm the result, in seconds.
 _TRIAL = Limits(states=20_000, memory=1 << 26, seconds=0.1)
 _CONFIRMING_SECONDS = 0.2
 # From this depth of nested intersections, differences and complements, the innermost are compiled first.
@@ -83,7 +83,7 @@ def compile_expr(expr: Expr, work: Work | None = None) -> ByteAutomaton:
 
 
 class Compiler:
-    """One compilation: equal sub-expressions are compiled once."""
+    """One compilation; equal sub-expressions are compiled once."""
 
     layout: type[ThompsonConstruction] = ThompsonConstruction
 

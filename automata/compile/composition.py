@@ -75,7 +75,7 @@ def _costs(costs: ArcCosts | None) -> tuple[CostArray, CostArray]:
 
 
 def _renamed(arcs: IntArray, columns: slice, names: tuple[str, ...], labels: tuple[str, ...]) -> IntArray:
-    """Return arcs in which the labels of `names` have new numbers: their places among `labels`, which ascend."""
+    """Return arcs in which the labels of `names` are renumbered: by their indices in `labels`, which ascend."""
     arcs = np.ascontiguousarray(arcs)
     if names == labels:
         return arcs

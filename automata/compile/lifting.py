@@ -1,4 +1,4 @@
-"""An automaton's arcs as expressions, over characters if its language is text.
+"""Convert an automaton's arcs to expressions, over characters if its language is text.
 
     lifted(automaton)       for each state, the expression to each target: sets of characters or bytes, and labels
 
@@ -95,7 +95,7 @@ class _Characters:
         return found
 
     def continued(self, state: int, length: int) -> _Numbers:
-        """Return the states to which `length` continuation bytes lead, each with the numbers that these bytes write."""
+        """Return the states to which `length` continuation bytes lead, each with the numbers that the bytes encode."""
         if length == 0:
             return {state: [(0, 0)]}
         if (state, length) not in self.known:

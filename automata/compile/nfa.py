@@ -46,20 +46,20 @@ from automata.limits import Work
 
 # The symbols of arcs are bytes, and from here up labels.
 FIRST_LABEL = 256
-# How many expressions are laid between two checks of the limits.
+# The number of expressions that are laid between two checks of the limits.
 _LOOK_EVERY = 256
-# Literals of this size and more are written as rows of an array.
+# Literals of at least this many bytes are written as rows of an array.
 _LONG = 1024
-# The memory of an arc in lists of numbers, and of an expression that is still to be laid.
+# The memory in bytes of an arc in lists of numbers, and of an expression that is still to be laid.
 _ARC_BYTES, _TASK_BYTES = 64, 100
 # An expression below this size is laid out again where it recurs, which is cheaper than a minimal automaton.
 SHARED_SIZE = 64
-# From this many copies on, such an expression is laid out once and its arcs are copied.
+# With at least this many copies, such an expression is laid out once and its arcs are copied.
 _MANY_COPIES = 16
 
 
 class AssertionMet(Exception):
-    """An expression holds an assertion, whose meaning depends on the text around it: it cannot be laid out."""
+    """An expression contains an assertion, whose meaning depends on the text around it, and cannot be laid out."""
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class NfaBuilder:
     arcs: list[int] = field(default_factory=list)  # source, lowest byte, highest byte and target in turn
     epsilon: list[int] = field(default_factory=list)  # source and target in turn
     labels: dict[str, int] = field(default_factory=dict)  # their symbols, from FIRST_LABEL up
-    # The rows of automata that were copied in, `[n, 4]` and `[n, 2]` as in `arcs` and `epsilon`, and how many they are.
+    # The rows of automata that were copied in, `[n, 4]` and `[n, 2]` as in `arcs` and `epsilon`, and their numbers.
     copied_arcs: list[IntArray] = field(default_factory=list)
     copied_epsilon: list[IntArray] = field(default_factory=list)
     num_copied_states: int = 0
@@ -81,7 +81,7 @@ class NfaBuilder:
         return self.num_states - 1
 
     def states(self, count: int) -> range:
-        """Add states, none for a count below 0."""
+        """Add states; none if the count is negative."""
         first = self.num_states
         self.num_states += max(count, 0)
         return range(first, self.num_states)
@@ -133,7 +133,7 @@ class NfaBuilder:
         self.arcs += (start, symbol, symbol, end)
 
     def tables(self) -> tuple[IntArray, IntArray]:
-        """Return the arcs `[A, 4]`, labels numbered in order of their names, and the epsilon arcs `[N, 2]`."""
+        """Return the arcs `[A, 4]`, with labels numbered in the order of their names, and the epsilon arcs `[N, 2]`."""
         arcs, epsilon = int_rows(self.arcs, 4), int_rows(self.epsilon, 2)
         if self.labels:
             place = {name: FIRST_LABEL + number for number, name in enumerate(sorted(self.labels))}
@@ -159,7 +159,7 @@ class NfaBuilder:
 
         Args:
             one: the NFA.
-            between: `[K + 1]`, the states before each copy and after the last.
+            between: `[K + 1]`, the state before each copy and the one after the last.
         """
         inner, num_copies = one.num_states - 2, len(between) - 1
         names = np.empty((num_copies, one.num_states), np.int32)
@@ -305,7 +305,7 @@ class ThompsonConstruction:
         raise ExpressionError(f"the call of rule {expr.name!r} means something only within a grammar")
 
     def put(self, expr: Expr, start: int, end: int) -> None:
-        """Lay a part at once if it is a chain of bytes or one character, as most parts are; defer other parts."""
+        """Lay a part now if it is a chain of bytes or one character, as most parts are; defer other parts."""
         if isinstance(expr, Literal):
             self.fragment.chain(expr.value, start, end)
         elif isinstance(expr, CharSet):
@@ -357,7 +357,7 @@ def repeated(expr: Expr) -> set[Expr]:
 
     Hashing an expression reads all of it, so an expression is hashed only if another one has its type and size.
     """
-    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None if several have them; these are in `seen`
+    only: dict[tuple[type[Expr], int], Expr | None] = {}  # None if there are several, which are then in `seen`
     seen: set[Expr] = set()
     found: set[Expr] = set()
     stack = [expr]

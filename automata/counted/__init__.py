@@ -48,11 +48,11 @@ from automata.expressions import Expr
 from automata.limits import Work, current_work
 from automata.texts import bytes_or_none
 
-# Repetitions of more leaves, written out, are counted.
+# Repetitions with more leaves, written out, are counted.
 THRESHOLD = 300
-# Counting may use only the limits divided by this number, so that it is given up early where it gains nothing.
+# Counting may use only the limits divided by this number, so that it is abandoned early if it gains nothing.
 SHARE = 8
-# Bounds beyond this would leave the range of 32-bit numbers.
+# Greater bounds could overflow 32-bit numbers.
 MAX_REGISTER = 1_000_000_000
 
 
@@ -100,12 +100,12 @@ class CountedByteAutomaton:
 
     @property
     def max_register(self) -> int:
-        """R."""
+        """R, the greatest value of the register."""
         return self.tables.max_register
 
     @property
     def num_states(self) -> int:
-        """Q, whatever the register holds."""
+        """Q, the number of states, without the values of the register."""
         return self.tables.num_states
 
     @property
@@ -155,7 +155,7 @@ def compile_counted(expr: Expr, work: Work | None = None, *, threshold: int = TH
     Args:
         expr: the expression.
         work: the limits, and the means to stop the compilation; by default, those of the current compilation.
-        threshold: repetitions of more leaves are counted.
+        threshold: repetitions with more leaves, written out, are counted.
 
     Raises:
         LimitExceeded: a limit was exceeded, or a bound is greater than `MAX_REGISTER`.

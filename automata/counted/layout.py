@@ -1,4 +1,4 @@
-"""Which repetitions a register counts, and their layout: a loop laid out once, with marks where the count changes.
+"""Choose the repetitions that a register counts, and lay each out once, as a loop with marks where the count changes.
 
     start --enter--> first   inner   last --exit--> end
                        ^---- iterate ----'
@@ -39,7 +39,7 @@ from automata.limits import Work
 
 # The greatest depth of intersections and differences that may hold a loop.
 MAX_DEPTH = 20
-# What an epsilon arc does to the count.
+# The effects of an epsilon arc on the count.
 PLAIN, ENTER, ITERATE, EXIT = range(4)
 # Columns of the table of loops. Of two different counts in one state, the smaller or the larger one allows all that the
 # other allows (FEWER, MORE); where both bounds matter, neither does.
@@ -132,7 +132,7 @@ class CountingConstruction(ThompsonConstruction):
     """Thompson's construction in which some repetitions are loops with marks.
 
     Attributes:
-        products: what was laid as pairs of states.
+        products: the parts that were laid as pairs of states.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class CountingConstruction(ThompsonConstruction):
         Raises:
             LimitExceeded, Cancelled: as for `ThompsonConstruction.lay`.
         """
-        # What holds a loop is laid wherever it occurs: a copy of its automaton would have the loop written out.
+        # A part with a loop is laid wherever it occurs: a copy of its automaton would have the loop written out.
         self.shared = {node for node in repeated(expr) if not self._holds_loop(node)}
         self.between(expr, 0, 1, whole=True)
         self.finish(expr)
@@ -270,7 +270,7 @@ def _bounds(expr: Repetition, nullable: bool) -> tuple[int, int, int]:
 
 
 def _leads_to(epsilon: list[list[int]], start: int, end: int) -> bool:
-    """Return whether epsilon arcs, each source and target, lead from `start` to `end`."""
+    """Return whether epsilon arcs, pairs of source and target, lead from `start` to `end`."""
     following: dict[int, list[int]] = {}
     for source, target in epsilon:
         following.setdefault(source, []).append(target)

@@ -27,7 +27,7 @@ class CountingNfa(NamedTuple):
     Attributes:
         ranges: `[A, 4]`, source, lowest byte, highest byte and target.
         epsilon: `[M, 3]`, source, target and mark.
-        loop_of: `[N]`, the loop that a state is inside of, or -1.
+        loop_of: `[N]`, the loop that contains each state, or -1.
         loops: `[L, 3]`, LOW, HIGH (or `UNBOUNDED`) and PREFERS.
         repetitions: the repetition of each loop.
     """

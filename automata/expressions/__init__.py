@@ -1,7 +1,8 @@
 """Expressions: they describe a language; `automata.compile` builds the automaton that recognizes it.
 
 ranges          sets of code points and of bytes
-base            Expr, the base class of expressions; operators    the operators that it shares with automata
+base            Expr, the base class of expressions
+operators       the operators that expressions share with automata
 nodes           the kinds of expressions
 constructors    the functions that make expressions, in a light normal form
 extensions      ready-made languages: quoted_text, text_until, ...

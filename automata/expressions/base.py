@@ -104,7 +104,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         """
         schema = handler(core_schema)
         if schema.get("type") != "string":
-            raise UnsupportedSchema("an expression in Annotated stands beside str alone", keyword="pattern")
+            raise UnsupportedSchema("an expression in Annotated is for str only", keyword="pattern")
         return {"allOf": [schema, {"pattern": self}]}
 
     def draw(

@@ -103,8 +103,8 @@ _METACHARACTERS = frozenset("\\.^$*+?{}[]|()")
 def _compared(value: Expr | str | bytes) -> Expr:
     """Return an operand of an operation on whole languages as an expression.
 
-    A string is literal text here too. But by `a & "[a-z]+"` people mean a pattern, and as a text it would leave nothing
-    of `a`; so a string that looks like a pattern is refused.
+    A string is literal text here too. But whoever writes `a & "[a-z]+"` means a pattern, and as literal text it would
+    usually give the empty language; so a string that looks like a pattern is refused.
 
     Raises:
         ExpressionError: a string looks like a pattern.
@@ -157,7 +157,7 @@ def byte_set(values: Iterable[int]) -> Expr:
     """Return the language of any one raw byte of a set.
 
     Raises:
-        ValueError: a value is outside 0..255.
+        ValueError: a value is not between 0 and 255.
         TypeError: a value is not an integer.
     """
     values = list(values)

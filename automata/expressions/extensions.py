@@ -57,9 +57,9 @@ def quoted_text() -> Expr:
 
 @cache
 def unquoted_text() -> Expr:
-    """Return plain YAML scalars on one line, as the value of a key or an item of a list without brackets (YAML 1.2.2,
-    production [133], `ns-plain-one-line` in the context `flow-out`). Spaces are the only blanks, because YAML readers
-    differ in how they treat tabs."""
+    """Return plain YAML scalars on one line, such as the value of a key or an item of a list without brackets (YAML
+    1.2.2, production [133], `ns-plain-one-line` in the context `flow-out`). The only whitespace allowed is spaces,
+    because YAML readers differ in how they treat tabs."""
     visible = char_set(*_YAML_VISIBLE)
     line = visible + ((visible | " ").star() + visible).optional()
     begins = ((visible - char_set(_YAML_INDICATORS)) | char_set("-?:") + visible) + ANY_TEXT
@@ -127,7 +127,7 @@ def token(name: str) -> Expr:
 
     Raises:
         TypeError: the name is not a text.
-        ValueError: it is empty.
+        ValueError: the name is empty.
     """
     if not isinstance(name, str):
         raise TypeError(f"a token is given by its name, not {name!r}")

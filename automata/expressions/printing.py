@@ -1,4 +1,4 @@
-"""An expression printed as a regular expression that `automata.pattern` reads back as the same language.
+"""Print an expression as a regular expression that `automata.pattern` reads back as the same language.
 
 The pattern uses only Python's syntax if the expression can be written in it. Other expressions are written with the
 named groups of the front end, such as AND, NOT, BYTES and TOKEN. Calls, acceptors, transductions and weights have no
@@ -42,7 +42,7 @@ _NOTHING = r"[^\x00-\U0010ffff]"
 
 
 # A piece still to be printed: text, or an expression and its place. The place says what the pattern of the expression
-# has to be: a whole pattern, one that can stand between two bars, one beside others, or one before a quantifier.
+# must be: a whole pattern, an alternative, a part of a sequence, or an atom, which a quantifier may follow.
 _PATTERN, _BRANCH, _PIECE, _ATOM = range(4)
 _Item: TypeAlias = "str | tuple[int, Expr]"
 
@@ -113,7 +113,7 @@ def _atom(expr: Expr) -> list[_Item]:
         return ["<image of ", (_PATTERN, expr.inner), f" by {expr.transducer!r}>"]  # for messages, too
     if isinstance(expr, Weighted):
         return [(_ATOM, expr.inner), f"<cost {expr.cost:g}>"]  # for messages; `parse` does not read it
-    # Acceptors, and what stands for an automaton in messages about operations on automata.
+    # Acceptors, and the nodes that stand for automata in messages about operations on automata.
     return [repr(expr)]
 
 

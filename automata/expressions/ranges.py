@@ -12,7 +12,7 @@ ALL_CHARACTERS: Ranges = ((0, 0xD7FF), (0xE000, MAX_CODE_POINT))
 
 
 def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Sort and merge overlapping or adjacent ranges; a range whose end lies before its start is empty."""
+    """Sort ranges, and merge those that overlap or are adjacent; a range whose end lies before its start is empty."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if high < low:

@@ -8,7 +8,7 @@ have:
     grouping        ( ) (?: ) |
     quantifiers     ? * + {m} {m,} {m,n}, and their lazy forms, which describe the same language
     look-around     (?= ) (?! ) (?<= ) (?<! ), of any length, and \\b \\B
-    anchors         ^ where the text begins and $ where it ends, with the flag m at every line
+    anchors         ^ where the text begins and $ where it ends; with the flag m, also where a line does
     flags           (?i-s: ) for a group
     operations      (?P<AND>(?:a)(?:b))   what matches both;   (?P<MINUS>(?:a)(?:b))   a and not b;
                     (?P<NOT>a)            every text that does not match a
@@ -22,7 +22,7 @@ Only in Python's dialect:
                     \\d \\w \\s, \\b and the POSIX classes are ASCII unless the flag u is set
     grouping        (?P<name> )  (?# comments )
     quantifiers     {,n}
-    anchors         \\A and \\Z, never at lines; $ also before a line feed that ends the text
+    anchors         \\A and \\Z, whatever the flag m; $ also before a line feed that ends the text
     flags           (?imsxau) at the start, and the same flags for a group
 
 Only in ECMA-262 (`dialect="ecma"`, with the meaning of its flag u):
@@ -32,7 +32,7 @@ Only in ECMA-262 (`dialect="ecma"`, with the meaning of its flag u):
     grouping        (?<name> )
     anchors         $ at the very end only
 
-The same as a grammar; an ATOM is a character, a set, a group or a look-around:
+The syntax as a grammar, in which an ATOM is a character, a set, a group or a look-around:
 
     pattern       = alternative ("|" alternative)*
     alternative   = (ATOM quantifier? | anchor)*
@@ -69,7 +69,7 @@ from automata.pattern.ecma import EcmaParser
 from automata.pattern.parser import Parser
 
 Dialect = Literal["python", "ecma"]
-# How deep `_fewest` looks into an expression for repetitions that can be dropped.
+# The depth to which `_fewest` searches an expression for repetitions that can be dropped.
 _MAX_DEPTH = 20
 _RE_FLAGS = {
     "ignore_case": re.IGNORECASE,
@@ -134,7 +134,7 @@ def _anywhere(expr: Expr) -> Expr:
 
 def _fewest(expr: Expr, end: int, depth: int = 0) -> Expr:
     """Return `expr` with the fewest repetitions at an end (0: the first, -1: the last) next to which any text is
-    allowed: `ab` for `ab+c*` and -1. So no repetition is counted needlessly."""
+    allowed: `ab` for `ab+c*` and -1. This avoids needless counting."""
     if depth > _MAX_DEPTH:
         return expr
     if isinstance(expr, Alternation):

@@ -28,7 +28,7 @@ _RANGE = re.compile(r"-(?!\])")
 _POSIX = re.compile(r"\[:(\^?)(\w*):\]")
 _CODE_POINT = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 OCTAL = re.compile(r"0[0-7]{0,2}|[0-3][0-7]{2}")
-# In a set, there are no references that other digits could be.
+# In a set, digits after a backslash are always an octal escape, because there are no back-references.
 _OCTAL_IN_SET = re.compile(r"[0-7]{1,3}")
 _CHARACTER_NAME = re.compile(r"\\N\{([^}]*)\}")
 
@@ -101,7 +101,7 @@ class CharacterReader:
         if not flags.raw_bytes:
             if negated:
                 ranges = rg.subtract(ALL_CHARACTERS, ranges)
-            elif ranges and ranges[-1][1] >= 0xD800:  # a range may run across the surrogates, which are not characters
+            elif ranges and ranges[-1][1] >= 0xD800:  # a range may include surrogates, which are not characters
                 ranges = rg.intersect(ALL_CHARACTERS, ranges)
             return expr.char_ranges(ranges)
         if ranges and ranges[-1][1] > 0xFF:
@@ -207,7 +207,7 @@ class CharacterReader:
 
     def set_members(self, start: int, flags: Flags) -> Ranges:
         """Read the members of the set that begins at `start`, and its bracket."""
-        # Classes are not folded: they hold the other cases of their characters already.
+        # Classes are not folded: they already contain the other cases of their characters.
         folded: list[tuple[int, int]] = []
         classes: list[tuple[int, int]] = []
         first = not self.sets_can_be_empty
@@ -295,7 +295,7 @@ class CharacterReader:
         if not match or ranges is None:
             raise self.error("no property of characters has this name")
         if flags.raw_bytes:
-            raise self.error("a property of characters says nothing of bytes")
+            raise self.error("a property of characters has no meaning for bytes")
         negated = self.pattern.startswith("P", self.position + 1)
         self.position = match.end()
         if negated and self.folds_complements:

@@ -1,4 +1,4 @@
-"""Groups whose name applies a function to their content: operations on languages, and other extensions.
+"""Groups whose names apply functions to their content: operations on languages, and other extensions.
 
 When `(?P<NAME>content)` with a name in `EXTENSION_GROUPS` closes, its content is passed to the function with this name.
 Other names are those that a pattern gives to its groups, and do not change the language.
@@ -28,7 +28,7 @@ class Content:
 
     Attributes:
         alternatives: the items of each alternative; a run of plain characters is one item, and so is a group.
-        refuse: makes the error at the group, from the reason.
+        refuse: returns the error at the position of the group, given the reason.
     """
 
     alternatives: list[list[Expr]]
@@ -36,7 +36,7 @@ class Content:
 
     @property
     def language(self) -> Expr:
-        """The content as a pattern."""
+        """The language of the content, read as a pattern."""
         return ex.alternation(*[ex.concat(*items) for items in self.alternatives])
 
     def pair(self, name: str) -> tuple[Expr, Expr]:

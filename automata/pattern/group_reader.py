@@ -41,7 +41,7 @@ _REFUSED_GROUPS = {
 }
 
 
-# Flags that exclude each other: setting one unsets the other.
+# Flags that exclude each other; setting one unsets the other.
 _EITHER = {"a": "u", "u": "a"}
 
 

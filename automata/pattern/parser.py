@@ -20,7 +20,7 @@ from automata.pattern.character_reader import CLASS_LETTERS, OCTAL, Flags
 from automata.pattern.group_reader import GroupReader
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]|()]+")
-# Whitespace in a verbose pattern is ASCII. A backslash escapes the character after it, in a comment as well.
+# Whitespace in a verbose pattern is ASCII. A backslash escapes the character after it, even in a comment.
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]|()# \t\n\r\v\f]+")
 _SKIPPED_VERBOSE = re.compile(r"(?:[ \t\n\r\v\f]|#(?:\\.|[^\\\n])*)*", re.DOTALL)
 _BOUNDS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
@@ -124,7 +124,7 @@ class Parser(GroupReader):
         self.add_anchor(line_end(self.line_ends) if flags.multiline else self.text_end(), flags, 1)
 
     def text_end(self) -> Expr:
-        """Return what `$` means outside of multiline."""
+        """Return the assertion that `$` stands for without the flag m."""
         return before_last_line_feed()
 
     def add_anchor(self, anchor: Expr, flags: Flags, length: int) -> None:

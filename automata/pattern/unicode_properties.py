@@ -20,7 +20,7 @@ from automata.expressions.ranges import ALL_CHARACTERS, Ranges
 from automata.limits import current_work
 
 _NAME = re.compile(r"[A-Za-z0-9_ =.\-]+")
-# What makes no difference in a name.
+# The characters that are ignored in a name.
 _IGNORED = str.maketrans("", "", " _-")
 
 

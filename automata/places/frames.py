@@ -16,7 +16,7 @@ from typing import Final
 from automata.byte_automaton import ByteAutomaton
 from automata.expressions import Expr
 
-# What to do at a frame.
+# The kinds of frames: what the walk does at each.
 EXPR: Final = 0  # read an expression
 READ: Final = 1  # continue in a leaf's automaton, from state `number`
 PARTS: Final = 2  # read the parts of a concatenation from part `number` on
@@ -51,12 +51,12 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Opened:
-    """A rule that was called at one place of the text.
+    """A rule that was called at one position of the text.
 
     Attributes:
         name: the rule.
         begin: the position in the text.
-        is_word: whether it is a lexical rule.
+        is_word: whether the rule is lexical.
         callers: the frames after each call.
         is_empty: whether the rule has matched the empty text here.
     """

@@ -13,12 +13,12 @@ class Place:
         expected: the bytes that it reads next.
         part: the part, as it is written in the pattern, or printed.
         span: where it begins and ends in the pattern, in characters; None if the constraint is not a pattern.
-        count: how often a repetition has been read, without the round that has been begun; None for other parts. A
-            repetition without an upper bound is not counted beyond its lower bound.
-        rest: what is left of a literal text that has been begun; in a repetition, what is left of this round.
+        count: the number of complete rounds of a repetition that have been read; None for other parts. A repetition
+            without an upper bound is not counted beyond its lower bound.
+        rest: the rest of a literal text that has been begun; in a repetition, the rest of this round.
         rules: the rules that are open, from the start of the grammar to the one that the part stands in.
-        word: the lexical rule that the part belongs to.
-        begun: how many bytes of the word have been read.
+        word: the lexical rule that the part belongs to; None if there is none.
+        begun: the number of bytes of the word that have been read.
     """
 
     expected: frozenset[int]

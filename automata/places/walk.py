@@ -1,4 +1,4 @@
-"""Walk: reads a text through an expression or a grammar, all ways to read it side by side.
+"""Walk: reads a text through an expression or a grammar, following all ways to read it side by side.
 
     walk_through     an expression, a pattern or a grammar -> Walk
     Walk.read        read one more byte; False if no way reads it; `read_label` for a label
@@ -9,7 +9,7 @@ repetition as a number. Words are read as a lexer reads them (`automata.pushdown
 characters, lazy words first, then priority.
 
 A walk reads all texts that the language allows, and may read more: assertions are ignored, a lexer's choice is not
-taken back if it leads to no end, and there is no choice among words in a composed grammar or in one with
+undone if it leads to no end, and there is no choice among words in a composed grammar or in one with
 `ambiguity="parallel"`. So the caller says which bytes may come next (`places(allowed)`), and places that read none of
 these are left out.
 
@@ -49,8 +49,8 @@ from automata.pushdown.layout import words_by_priority
 from automata.texts import bytes_after
 from automata.weighted import compile_weighted
 
-# Added to the name of an ignored word where it is read between words. Ignored words follow any other word, but not this
-# one: it is in a repetition already.
+# Appended to the name of an ignored word that is read between words. Ignored words follow any other word, but not this
+# one, because it is already in a repetition.
 _IGNORED = " (ignored)"
 # The cost of following a frame, in steps of `spend`.
 _FRAME_STEPS = 10
@@ -77,8 +77,8 @@ class Walk:
 
     Attributes:
         position: the number of bytes read.
-        may_end: whether the text may end here, as far as the ways know.
-        labels: the labels that may come next, each with what follows it.
+        may_end: whether the text may end here by some way.
+        labels: the labels that may come next, each with the frames after it.
     """
 
     def __init__(self, whole: Expr, grammar: Grammar | None, pattern: str | None) -> None:
@@ -87,7 +87,7 @@ class Walk:
         Args:
             whole: the expression of whole texts.
             grammar: the rules that it calls.
-            pattern: where the spans of its parts are.
+            pattern: the pattern to which the spans of its parts refer.
         """
         self.position = 0
         self._grammar, self._pattern = grammar, pattern
@@ -98,7 +98,7 @@ class Walk:
         self._ignored = ignored
         self._leaves: dict[int, tuple[Expr, ByteAutomaton]] = {}
         self._next_bytes: dict[tuple[int, int], frozenset[int]] = {}
-        # How many bytes of a character are left, and the ways that continue only if it continues no word.
+        # The number of bytes that are left of a character, and the ways that continue only if it continues no word.
         self._num_left, self._provisional = 0, set[Frame]()
         self._begin()
         end = Frame(END, None, None)
@@ -355,7 +355,7 @@ class Walk:
                 self._push(after)
 
     def _is_begun(self, frame: Frame) -> bool:
-        """Return whether a way is inside of a word of which it has read at least one byte."""
+        """Return whether a way is inside a word of which it has read at least one byte."""
         return frame.opened is not None and frame.opened.is_word and frame.opened.begin < self.position
 
     # Places
@@ -426,8 +426,8 @@ def _plain(name: str) -> str:
 
 
 def _priorities(grammar: Grammar | None) -> dict[str, tuple[int, int]]:
-    """Return the rank of each word, the least for the most preferred one: 0 if it is lazy, else 1; then its place by
-    priority."""
+    """Return the rank of each word, the least for the most preferred one: 0 if it is lazy, else 1; then its index in
+    the order of priority."""
     if grammar is None:
         return {}
     names = words_by_priority(grammar)

@@ -48,7 +48,7 @@ from automata.limits import current_work
 from automata.preference.nodes import unordered
 from automata.preference.program import Program
 
-# The work for a move in a list, in steps of the budget.
+# The cost of a move in a list, in steps of the budget.
 _MOVE_STEPS = 50
 
 

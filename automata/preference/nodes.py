@@ -50,7 +50,7 @@ class Loop(Expr):
 
 def unordered(expr: Expr) -> Expr:
     """Return the language of an expression as a set of texts, without recursion."""
-    known: dict[int, Expr] = {}  # by identity, which takes no hashing
+    known: dict[int, Expr] = {}  # by identity, to avoid hashing
     stack = [expr]
     while stack:
         node = stack[-1]

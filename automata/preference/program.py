@@ -47,7 +47,7 @@ class Check(NamedTuple):
 
 
 class Again(NamedTuple):
-    """The loop's number, its body (None if there are no more iterations), the move after the loop, and whether this
+    """The loop's number, its body (None if there are no more iterations), the move after the loop, and whether that
     move is tried first."""
 
     loop: int

@@ -1,5 +1,4 @@
-"""Ambiguity explained: two derivations that stay open side by side, a text after which they do, and what to do about
-it.
+"""Explain ambiguity: name two derivations that stay open side by side, a text after which they do, and remedies.
 
 A set of configurations that passes a bound comes from sets with several elements. The first of these sets shows where
 two derivations part: the rules of its elements, and a shortest text that leads to it. The text is found by trying texts
@@ -20,9 +19,9 @@ from automata.pushdown.sequences import Stack
 from automata.pushdown.step_table import Configuration
 from automata.texts import readable
 
-# What a move pops and pushes, from the bottom up; where it leads, and a byte that it reads.
+# The symbols that a move pops and pushes, from the bottom up; the state that it leads to, and a byte that it reads.
 _Move = tuple[Stack, Stack, int, bytes]
-# Moves tried in search of a text, and how high its stacks may be.
+# The maximum number of moves tried in the search for a text, and the maximum height of its stacks.
 _MAX_TRIED, _MAX_HEIGHT = 50_000, 100
 
 _ADVICE = (
@@ -38,13 +37,13 @@ _ADVICE_ON_WORDS = (
 def explained(
     found: Construction, unbounded: Unbounded, known: PushdownAutomaton, number: IntArray, places: Mapping[str, Place]
 ) -> NondeterministicGrammar:
-    """Return the error for a set that passes a bound.
+    """Return the error for a set that exceeds a bound.
 
     Args:
         found: the construction, as far as it went.
-        unbounded: the set, the bound that it passed, and the state that it comes from.
+        unbounded: the set, the bound that it exceeds, and the state that it comes from.
         known: the automaton of the states that were expanded.
-        number: its number for each state of the construction.
+        number: for each state of the construction, its number in `known`.
         places: where rules were defined.
     """
     state, elements = unbounded.state, unbounded.elements
@@ -64,7 +63,7 @@ def explained(
 
 
 def _reason(found: Construction, reason: str, left: Element, right: Element) -> str:
-    """Return what two derivations have in common, and what to do about it."""
+    """Return the part of the message that names two derivations, why they are ambiguous, and remedies."""
     first, second = _described(found, left), _described(found, right)
     if reason == "pops":
         return f"any number of rules can end at once: {first}, and each can continue as well; {_ADVICE}"
@@ -75,7 +74,7 @@ def _reason(found: Construction, reason: str, left: Element, right: Element) -> 
 
 
 def _first_state(found: Construction, state: int) -> int:
-    """Go back along the path to a state as long as the states before have several elements; return where that ends."""
+    """Go back along the path to a state while the previous state has several elements; return the state reached."""
     before = found.tables.came_from
     while before[state] >= 0 and len(found.elements(before[state])) > 1:
         state = int(before[state])
@@ -83,10 +82,10 @@ def _first_state(found: Construction, state: int) -> int:
 
 
 def shortest_text(automaton: PushdownAutomaton, state: int, work: Work) -> bytes | None:
-    """Return a shortest text that leads to a state, or None if none is found soon.
+    """Return a shortest text that leads to a state, or None if none is found within the bounds of the search.
 
     Args:
-        automaton: what is known of the automaton.
+        automaton: the part of the automaton that is known.
         state: the state; negative if `automaton` does not have it.
         work: the limits, and the means to stop the search.
     """
@@ -155,7 +154,7 @@ def shown(text: bytes | None) -> str:
 
 
 def _described(found: Construction, element: Element) -> str:
-    """Describe the rules that an element is in, from the innermost out, each once in a row."""
+    """Describe the rules that an element is in, from the innermost out, without immediate repetitions."""
     stack, place = element
     names: list[str] = []
     for state in (place, *reversed(stack)):

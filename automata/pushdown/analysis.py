@@ -27,7 +27,7 @@ from automata.pushdown.parts import END, START, RuleNfa, Rules
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is unusual about a grammar, although it is not wrong.
+    """Properties of a grammar that are unusual, but not errors.
 
     Attributes:
         unproductive: the rules without a text, in the order of definition.

@@ -33,7 +33,7 @@ class Assembly:
 
         Args:
             found: the construction.
-            max_configurations: how many configurations are carried.
+            max_configurations: the maximum number of configurations that are followed side by side.
             work: the limits, and the means to stop the compilation.
             defined: where rules were defined, for errors.
         """
@@ -90,7 +90,7 @@ class Assembly:
         text = shortest_text(automaton, int(numbers[state]), self.work)
         place = self.defined.get(name)
         return GrammarError(
-            f"after {shown(text)} a word can be read on by the longest match, and whether the text then ends "
+            f"after {shown(text)} the longest match can continue a word, and whether the text can end after that "
             f"depends on more than {MAX_LOOKS} symbols of the stack",
             rule=name,
             line=place.line if place else None,
@@ -132,8 +132,8 @@ class Assembly:
         ), numbers
 
     def carried(self, step_offsets: IntArray, pops: IntArray) -> int:
-        """Return how many configurations are carried: 1 if no text has several derivations at any place, even if more
-        may be carried."""
+        """Return the maximum number of configurations: 1 if no text has several derivations at any place, even if more
+        are allowed."""
         may_be_one = self.max_configurations > 1 and not len(self.found.tables.too_many)
         if may_be_one and _native.is_deterministic(step_offsets, pops, self.parent, self.work.budget):
             return 1

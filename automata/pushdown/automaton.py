@@ -92,7 +92,7 @@ class PushdownAutomaton(StepTable):
                 reason = f"no text of the language begins like this: byte {at} is not allowed"
                 raise TextNotAllowed(reason, written.decode(errors="replace"))
             if len(found) > 1:
-                raise ValueError(f"there are {len(found)} ways to read the text up to byte {at}, and a path is one")
+                raise ValueError(f"there are {len(found)} ways to read the text up to byte {at}; a path needs one way")
             states.append(found[0][0])
         return tuple(states)
 
@@ -102,7 +102,7 @@ class PushdownAutomaton(StepTable):
         around, radius = first_look(self.start, self.num_states, cells // self.num_columns, self.step_target)
         return shown("pushdown automaton", self._sizes, self.draw(around=around, radius=radius))
 
-    # Plain Python, one byte at a time: to explain and to test, not to be fast.
+    # Plain Python, one byte at a time: for explanations and tests, not for speed.
 
     def steps_from(self, configuration: Configuration, column: int) -> list[Configuration]:
         """Return the configurations that a column of the table leads to from a given configuration, each once."""
@@ -160,7 +160,7 @@ class PushdownAutomaton(StepTable):
         return accepts
 
     def allowed_bytes(self, text: str | bytes) -> frozenset[int]:
-        """Return the bytes that may come next after a text, such that the text can still be completed.
+        """Return the bytes that may follow a text, such that it can still be completed.
 
         Raises:
             TooManyConfigurations: see `configurations`.

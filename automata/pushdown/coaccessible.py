@@ -1,5 +1,5 @@
-"""Coaccessible states: those from which, for a simple reason, some text leads to an end, whatever is below them on the
-stack (`native/automata/pushdown/coaccessible.h`)."""
+"""Find the states that are coaccessible for a simple reason: some text leads from them to an end, whatever symbols are
+on the stack (`native/automata/pushdown/coaccessible.h`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def doubtful_states(
         moves: `[n, 4]`, state, sequences of pops and pushes, and target.
         parent, last: the sequences, as for `StepTable`.
         end: the state after the end of the text.
-        below: what may lie under states and symbols.
+        below: the symbols that may lie under states and symbols.
         work: the limits, and the means to stop the compilation.
     """
     # Symbols that no step pops need no kind.

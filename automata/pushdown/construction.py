@@ -26,7 +26,7 @@ from automata.pushdown.sequences import Stack
 Element = tuple[Stack, int]
 Elements = tuple[Element, ...]
 
-# Why a construction may stop, as the native core numbers it; too many ways are a limit, not a property of the grammar.
+# The reason for stopping that is a limit and not a property of the grammar, as the native core numbers it.
 _TOO_MANY_WAYS = 4
 _REASONS = (None, "derivations", "stack", "pops", None, "words")
 # The cost of reading an element, in steps of the budget.
@@ -35,7 +35,7 @@ _VISIT_STEPS = 500
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """A set that passed a bound ("derivations", "stack" or "pops"), or in which words begin at different places
+    """A set that exceeds a bound ("derivations", "stack" or "pops"), or in which words begin at different places
     ("words"); and the state that it comes from."""
 
     reason: str
@@ -75,7 +75,7 @@ class Construction:
             network: the network.
             work: the limits, and the means to stop the construction.
             side_by_side: whether each configuration is resolved separately.
-            max_configurations: how many configurations are carried if they are resolved separately.
+            max_configurations: the maximum number of configurations if they are resolved separately.
 
         Raises:
             LimitExceeded: there are too many states or ways to continue, or a limit of memory or time was exceeded.
@@ -108,11 +108,11 @@ class Construction:
         except LimitExceeded as error:
             raise error.of("a pushdown automaton") from None
         if self.tables.unbounded == _TOO_MANY_WAYS:
-            raise LimitExceeded(f"there are more than {limits.arcs:,} ways on (limit `arcs`)", limit="arcs")
+            raise LimitExceeded(f"there are more than {limits.arcs:,} ways to continue (limit `arcs`)", limit="arcs")
 
     @property
     def num_states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return len(self.tables.came_from)
 
     @property
@@ -145,7 +145,7 @@ class Construction:
 
     @cached_property
     def steps(self) -> IntArray:
-        """`[E, 5]`, the steps with those that states share, in order: state, column, pops, pushes and target."""
+        """`[E, 5]`, the steps, including those that states share, in order: state, column, pops, pushes and target."""
         tables = self.tables
         return _native.with_shared(tables.steps, tables.shared, self.num_states, self.work.budget)
 

@@ -21,11 +21,11 @@ def expand(automaton: StepTable, depth: int, work: Work | None = None) -> ByteAu
 
     Args:
         automaton: the pushdown automaton.
-        depth: how many symbols the stack may hold after any step, at least 0.
+        depth: the maximum number of symbols on the stack after any step, at least 0.
         work: the limits, and the means to stop the expansion; by default, those of the current compilation.
 
     Raises:
-        ValueError: a negative depth.
+        ValueError: the depth is negative.
         TooManyConfigurations: a text within the depth has more derivations side by side than the automaton carries.
         LimitExceeded: a limit was exceeded.
         Cancelled: the expansion was cancelled.

@@ -31,7 +31,7 @@ from automata.pushdown.naming import RESERVED
 # The rule that whole texts match.
 START = "text"
 
-# What stands between parentheses: the state after an opening one, and those before the closing ones.
+# A part between parentheses: the state after an opening one, and the states before the closing ones.
 Segment: TypeAlias = tuple[int, frozenset[int]]
 
 
@@ -64,7 +64,7 @@ def from_pdt(
         FstError: the FST is a transducer or has weights, a label has no meaning, or a label belongs to two parentheses.
         EmptyLanguage: the FST accepts nothing.
         TypeError: `fst` is not an FST, or the parentheses are not pairs of labels.
-        ValueError: there is no such token type.
+        ValueError: there is no such token type; or as for `Grammar`.
     """
     if token_type not in ("byte", "utf8"):
         raise ValueError(f'`token_type` is "byte" or "utf8", not {token_type!r}')
@@ -94,7 +94,7 @@ def _by_label(parentheses: Iterable[tuple[int, int]]) -> tuple[dict[int, int], d
 
     Raises:
         FstError: a label is that of epsilon, or belongs to two parentheses.
-        TypeError: there is something else than pairs of labels.
+        TypeError: an element is not a pair of labels.
     """
     opening, closing = dict[int, int](), dict[int, int]()
     pairs = list(parentheses) if isinstance(parentheses, Iterable) else [parentheses]
@@ -195,7 +195,7 @@ def _useful(graph: _Graph, segment: Segment) -> set[int]:
 
 
 class _Spelling:
-    """What labels mean.
+    """The meaning of labels.
 
     Attributes:
         token_type: what labels are: bytes or code points.
@@ -209,7 +209,7 @@ class _Spelling:
         self.generated = openfst.generated_symbols(token_type)
 
     def add(self, body: NfaBuilder, label: int, source: int, target: int) -> None:
-        """Add what a label means to an NFA.
+        """Add the arcs that a label stands for to an NFA.
 
         Raises:
             FstError: the label has no meaning.

@@ -30,7 +30,7 @@ from automata.expressions import Expr
 
 Ambiguity: TypeAlias = Literal["error", "parallel"]
 MAX_CONFIGURATIONS = 2**30
-# A notebook shows at most this many rules, and this many characters of each.
+# The maximum number of rules that a notebook shows, and of characters of each.
 _MAX_SHOWN = 30
 _MAX_LENGTH = 300
 

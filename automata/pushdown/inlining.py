@@ -1,4 +1,4 @@
-"""Inlining: which rules remain rules, and their NFAs, into which all other rules are copied.
+"""Choose the rules that remain rules, and copy all other rules into their NFAs (inlining).
 
 Only true recursion needs a stack, and determinization finds the common prefix of two alternatives only within one
 automaton. So rules are inlined as far as possible, unless the result would be too large.
@@ -36,12 +36,12 @@ from automata.limits import Work
 from automata.pushdown.analysis import beside_words, called_rules, lexers
 from automata.pushdown.parts import END, START, RuleNfa, Rules, copies, rows
 
-# A rule is inlined where all its copies together add no more arcs than this.
+# A rule is inlined if all its copies together add no more arcs than this.
 _MAX_GROWTH = 1024
-# What all rules together may add to the size of the grammar. Rules smaller than a call and its steps cost nothing.
+# The number of arcs that all inlined rules together may add. Rules smaller than a call and its steps cost nothing.
 _MAX_TOTAL_GROWTH = 50_000
 _FREE_SIZE = 8
-# The most rounds in which one of the rules that call each other is chosen to stay; in the last round, all of them are.
+# The maximum number of rounds in which one of the rules that call each other is chosen to stay; the last chooses all.
 _MAX_ROUNDS = 16
 # The cost of laying an NFA, in steps of the budget.
 _LAYING_STEPS = 1000
@@ -49,7 +49,8 @@ _LAYING_STEPS = 1000
 
 @dataclass(slots=True)
 class InlinedRules:
-    """The NFAs of the rules that stay, side by side; arcs as in `RuleNfa`. States 0 and 1 are left free.
+    """The NFAs of the rules that stay, side by side; arcs, epsilon arcs and marks are as in `RuleNfa`. States 0 and 1
+    are left free.
 
     Attributes:
         rules: the numbers of the NFAs that stay, the whole text first.
@@ -135,7 +136,7 @@ def _tuples(calls: IntArray) -> list[tuple[int, int, int]]:
 
 
 def _that_stay(rules: Rules, calls: dict[int, _Calls], beside: set[int], work: Work) -> set[int]:
-    """Return the rules that are not inlined; `beside` has those with bytes that are in no word."""
+    """Return the rules that are not inlined; `beside` contains those with bytes outside of words."""
     stay = _recursive(rules, calls, work)
     for number in beside & calls.keys():
         stay |= set(rules.nfas[number].calls[:, 1].tolist()) - beside
@@ -216,7 +217,7 @@ class _Inliner:
         self.shifts: dict[int, list[int]] = {}
         self.more_epsilon = array("i")  # source and target in turn
         self.left = work.limits.arcs
-        # NFAs that are still to be laid, where each begins, and its frame.
+        # The NFAs that are still to be laid, each with the state where it begins, and its frame.
         self.waiting: list[tuple[int, int, _Frame]] = []
 
     def joined(self) -> InlinedRules:

@@ -24,7 +24,7 @@ from automata.expressions import (
 from automata.limits import Work, current_work
 from automata.pushdown.grammar import Grammar, LexicalRule
 
-# In layouts, calls are labels: this before the rule's name. No label of the user may begin with it.
+# In layouts, a call is a label: this prefix and the rule's name. No label of the user may begin with it.
 RESERVED = "\0rule:"
 
 # Operations on whole texts, and assertions.

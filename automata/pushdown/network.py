@@ -37,10 +37,10 @@ class Network:
     text and is called from the start rule, and every state of it lies on a path to one of its ends.
 
     Attributes:
-        byte_class: `[256]` uint8, below C.
-        next: `[Q, C]` int32, the state reached, or -1.
-        final: `[Q]` bool.
-        rule_of: `[Q]` int32.
+        byte_class: `[256]` uint8, the class of each byte, below C.
+        next: `[Q, C]` int32, the state that each class leads to, or -1.
+        final: `[Q]` bool, whether the rule may end in each state.
+        rule_of: `[Q]` int32, the rule of each state.
         rule_names: R names.
         rule_start: `[R]` int32, the state where each rule begins.
         start_rule: the rule that whole texts match.
@@ -54,8 +54,8 @@ class Network:
         word_names: T names in the order of priority: if two words may end at one place, the first of them does.
         by_label: `[Q, L]` int32, the state that each label leads to, or -1.
         labels: L names, ascending.
-        num_lazy: how many words, the first ones, are lazy: where one of them may end, the text does not continue with
-            another.
+        num_lazy: the number of lazy words, which come first: where one of them may end, the text does not continue
+            with another.
     """
 
     byte_class: ByteArray
@@ -80,7 +80,7 @@ class Network:
 
     @property
     def num_states(self) -> int:
-        """Q."""
+        """Q, the number of states."""
         return len(self.final)
 
     def _repr_html_(self) -> str:
@@ -104,8 +104,8 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     """Build the network of a grammar.
 
     Raises:
-        GrammarError: a name without a meaning, a call where none can be, or a lexical rule without a text; the error
-            names the rule, and its place if the grammar knows it.
+        GrammarError: a name is not defined, a call stands where none is allowed, or a lexical rule has no text; the
+            error names the rule, and its place if the grammar knows it.
         EmptyLanguage: the grammar has no text.
         LimitExceeded: a limit was exceeded.
         Cancelled: the compilation was cancelled.
@@ -128,7 +128,7 @@ def build_network(grammar: Grammar, work: Work) -> Network:
     network = _network(rules, joined, text_is_empty, work)
     called = _called(network)
     if len(called) < len(joined.rules):
-        # Calls from which no end could be reached are gone, and with them some rules.
+        # Calls that lead to no end have been removed, and with them some rules.
         network = _network(rules, joined.only(called), text_is_empty, work)
     return network
 

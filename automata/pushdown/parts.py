@@ -62,9 +62,9 @@ class Rules:
         nfas: the NFAs.
         text: the number of the NFA that whole texts match.
         words: the lexical rules by priority, highest first.
-        num_lazy: how many of them, the first ones, are lazy.
+        num_lazy: the number of lazy words, which come first.
         labels: the user's labels, ascending.
-        num_rules: how many of the NFAs are rules of the grammar, or its lexical rules.
+        num_rules: the number of NFAs of rules and lexical rules of the grammar.
         composing: the numbers of the NFAs that call grammars with lexers of their own.
     """
 
@@ -113,7 +113,7 @@ def word_of(part: RuleNfa, word: int, after: int, work: Work) -> RuleNfa:
 
 
 def closure(part: RuleNfa, states: list[int], work: Work) -> set[int]:
-    """Return some states, and all that epsilon arcs lead to from them."""
+    """Return the given states, and all states that epsilon arcs lead to from them."""
     after: dict[int, list[int]] = {}
     for source, target in work.watched(part.epsilon.tolist()):
         after.setdefault(source, []).append(target)
@@ -129,7 +129,7 @@ def fresh_start(part: RuleNfa, work: Work) -> RuleNfa:
 
 
 def _from_start(arcs: IntArray, first: BoolArray) -> IntArray:
-    """Return the arcs, and a copy from the start of each one that leaves a state of `first`."""
+    """Return the arcs, and for each arc that leaves a state of `first`, a copy that leaves the start."""
     begun = arcs[first[arcs[:, 0]]]
     begun[:, 0] = START
     return np.concatenate([begun, arcs[arcs[:, 0] != START]])

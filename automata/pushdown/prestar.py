@@ -37,16 +37,16 @@ from automata.pushdown.sequences import Stack
 # State, pops, pushes, target: a step without its column.
 Move = tuple[int, Stack, Stack, int]
 
-# How many symbols deeper a step may look.
+# The maximum number of symbols that a step may look deeper.
 MAX_LOOKS = 8
 _ENDS_EXIT, _DONE_EXIT = 0, 1
 _ENDS, _DONE = 1 << _ENDS_EXIT, 1 << _DONE_EXIT
-# How many bits of how many sets `transposed` unpacks at a time; the second is a multiple of 8.
+# The numbers of bits and of sets that `transposed` unpacks at a time; the second is a multiple of 8.
 _BITS_AT_ONCE, _SETS_AT_ONCE = 1024, 8192
 
 
 class Undecided(Exception):
-    """A move for which no step can decide whether a text ends after it: that depends on too much of the stack."""
+    """For a move, too much of the stack determines whether a text can end after it, so no step can decide this."""
 
     def __init__(self, move: Move) -> None:
         super().__init__(move)
@@ -82,7 +82,7 @@ class PreStar:
         self.always = sum(1 << state for state in always)
         self.exits = [0] * num_states
         self.new: dict[int, int] = {}  # exits that are still to be propagated
-        # By control state, those that have all of its exits.
+        # By control state, the control states that have all of its exits.
         self.readers: list[set[int]] = [set() for _ in range(num_states)]
         self.followers: list[list[tuple[int, Stack, int]]] = [[] for _ in range(num_states)]
         self.control: dict[tuple[Stack, Stack, int], int] = {}
@@ -109,7 +109,7 @@ class PreStar:
             self.new[control] = self.new.get(control, 0) | new
 
     def _read(self, reader: int, control: int) -> None:
-        """Give the control state `reader` all exits of another, now and later."""
+        """Give the control state `reader` all exits of another, present and future."""
         if reader not in self.readers[control]:
             self.readers[control].add(reader)
             self._add(reader, self.exits[control])
@@ -176,7 +176,7 @@ class Contexts:
     """
 
     def __init__(self, prestar: PreStar, lowest: Iterable[int], over: Mapping[int, Iterable[int]], work: Work) -> None:
-        """Find them.
+        """Find the contexts.
 
         Args:
             prestar: the exits.
@@ -187,7 +187,7 @@ class Contexts:
         self.prestar = prestar
         self.empty = Context(-1, prestar.at_bottom())
         self.by_top: dict[int, list[Context]] = {}
-        # Sets of control states by number: hashing their bits each time would take most of the time.
+        # Sets of control states are numbered, because hashing their bits each time would take most of the time.
         self._number: dict[int, int] = {}
         self._sets: list[int] = []
         self._next: dict[tuple[int, int], int] = {}
@@ -332,11 +332,11 @@ def pruned(
         sharing: for each state whose moves others share, these others; the state itself is in no configuration.
         start, end: states.
         doubtful: the states that may not be coaccessible in every context.
-        below: what may lie under states and symbols.
+        below: the symbols that may lie under states and symbols.
         work: the limits, and the means to stop the compilation.
 
     Raises:
-        EmptyLanguage: no text ends.
+        EmptyLanguage: no text can end.
         Undecided: a move would have to look deeper than `MAX_LOOKS`.
     """
     tops, under = below.tops(), below.under()
@@ -357,7 +357,7 @@ def replacements(
     tops: Sequence[Collection[int]],
     work: Work,
 ) -> dict[Move, list[tuple[Stack, Stack]]]:
-    """Return what `pruned` returns; among states that share a move, decide once for all that have the same contexts."""
+    """Return the result of `pruned`; decide once for all states that share a move and have the same contexts."""
     found: dict[Move, list[tuple[Stack, Stack]]] = {}
     dead = contexts.failing(tops)
     where = [contexts.of(state, symbols) for state, symbols in enumerate(tops)] if dead else []

@@ -1,4 +1,4 @@
-"""Removal of left recursion: rules that call themselves, directly or not, before they have read anything.
+"""Remove left recursion: calls by which a rule calls itself, directly or not, before anything has been read.
 
 Rules A, B, ... that do so are a left-linear system over what follows the first call,
 
@@ -49,8 +49,8 @@ def solve_left_recursion(rules: Rules, work: Work) -> None:
     NFAs that are needed only by such calls stay in `rules`.
 
     Args:
-        rules: without empty texts, and all productive.
-        work: its limit `arcs` bounds the solutions.
+        rules: the rules, which match no empty text and are all productive.
+        work: the limits; `arcs` bounds the solutions.
 
     Raises:
         LimitExceeded: the solutions take more arcs than allowed, or the time is up.

@@ -38,9 +38,10 @@ class StepTable:
 
     Attributes:
         start: the state where every text begins, with an empty stack.
-        byte_class: `[256]` uint8, below C. Column C is the end of the text; column C + 1 + i is label i.
+        byte_class: `[256]` uint8, the column of each byte, below C. Column C is the end of the text; column C + 1 + i
+            is label i.
         labels: L names.
-        num_symbols: S.
+        num_symbols: S, the number of symbols.
         step_offsets: `[Q * (C + 1 + L) + 1]` int32: the steps of state q on column c are those from entry `q * (C + 1 +
             L) + c` to the next.
         step_pops, step_pushes, step_target: `[E]` int32 each: sequences and a state. Pops are written from the top of
@@ -48,13 +49,14 @@ class StepTable:
             the end of the text is the last state, Q - 1, which has no steps.
         parent, symbol: `[P]` int32 each: sequence p is sequence `parent[p]` followed by `symbol[p]`; entry 0, the empty
             one, is its own parent.
-        headroom: `[Q]` int32: the least number of symbols above the present top that some way to the end of the open
-            rules needs.
+        headroom: `[Q]` int32: the least number of symbols that must still fit above the present top so that the open
+            rules can be completed.
         symbol_headroom: `[S]` int32: the same after a symbol has been popped.
         may_lie_under: `may_lie_under[i, j]` is true if symbol j can lie directly under symbol i in some reachable
             stack, and may be true for other pairs. It is stored by kinds of symbols, or as a table `[S, S]`.
-        max_configurations: 1 where the automaton is deterministic, otherwise how many configurations are carried.
-        rule_names: the names of the grammar's rules, for pictures; empty where rules have none.
+        max_configurations: 1 if the automaton is deterministic, otherwise the maximum number of configurations that are
+            followed side by side.
+        rule_names: the names of the grammar's rules, for pictures; empty if they have none.
         state_rule, symbol_rule: `[Q]` and `[S]` int32: the rule that a state is in, -1 for none, and the rule to which
             a symbol returns; None without names.
     """
@@ -87,7 +89,7 @@ class StepTable:
 
     @property
     def num_columns(self) -> int:
-        """C + 1 + L."""
+        """C + 1 + L, the number of columns of a state."""
         return (len(self.step_offsets) - 1) // self.num_states
 
     @property
@@ -96,7 +98,7 @@ class StepTable:
         return self.num_columns - 1 - len(self.labels)
 
     def overflow_states(self) -> frozenset[int]:
-        """Return the states that stand for more configurations than are carried, each of which reads anything and may
+        """Return the states that stand for more configurations than the maximum, each of which reads anything and may
         end anywhere (`native/automata/pushdown/construction.h`); a text that leads to one of them leads to all."""
         if self.max_configurations == 1:
             return frozenset()
@@ -135,7 +137,7 @@ class StepTable:
         return [from_sorted(np.flatnonzero(self.byte_class == number).tolist()) for number in range(self.num_classes)]
 
     def state_name(self, state: int) -> str:
-        """Return the name of the rule that a state is in; "" where it has none."""
+        """Return the name of the rule that a state is in; "" if it has none."""
         rule = -1 if self.state_rule is None else int(self.state_rule[state])
         return self.rule_names[rule] if rule >= 0 else ""
 

@@ -19,7 +19,7 @@ from automata.pushdown.compile import compile_grammar
 from automata.pushdown.grammar import Grammar
 from automata.pushdown.sequences import Stack
 
-# What is left of a step: its column, the symbols to pop, from the top down, and to push, and the state.
+# The rest of a step: its column, the symbols to pop, from the top down, those to push, and the state.
 _Step = tuple[int, Stack, Stack, int]
 _ARC_BYTES = 16
 
@@ -42,7 +42,7 @@ def to_pdt(grammar: Grammar | PushdownAutomaton) -> tuple[Fst, PdtParentheses]:
 
     Raises:
         TooManyConfigurations: the grammar is ambiguous, and some texts need more configurations than the automaton may
-            carry, so that the result would lack these texts.
+            follow, so that the result would lack these texts.
         LimitExceeded: the arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         TypeError: the argument is neither a grammar nor its automaton.
         GrammarError, NondeterministicGrammar, EmptyLanguage: as for `compile_grammar`.

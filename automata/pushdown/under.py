@@ -36,8 +36,8 @@ class UnderSymbols:
 
 
 def by_rules(caller: IntArray, callee: IntArray) -> UnderSymbols:
-    """Return which symbols lie under which where symbols are calls: one lies under another if it called the rule that
-    the other is called in.
+    """Return which symbols may lie under which if symbols are calls: one lies under another if it called the rule in
+    which the other is pushed.
 
     Args:
         caller, callee: `[S]` each, the rule in which each symbol was pushed, and the rule that was called.

@@ -6,11 +6,11 @@
     count                                          the number of texts
     sample, random_strings                         random texts: uniform over texts; uniform over next bytes
 
-    counting, walks                                texts by number, and paths byte by byte: what these are made of
+    counting, walks                                texts by number, and paths byte by byte, for the functions above
 
-Every function takes an automaton or an expression, and every answer is exact. Texts are bytes and lengths are in bytes,
-because a language may have texts that are not valid UTF-8. `language & ANY_CHAR.repeat(0, n)` limits the length in
-characters.
+Every function takes an automaton or an expression (anything else is a TypeError), and every answer is exact. Texts are
+bytes and lengths are in bytes, because a language may have texts that are not valid UTF-8.
+`language & ANY_CHAR.repeat(0, n)` limits the length in characters.
 
 If a language has labels (`automata.expressions.Label`), the yes-or-no questions treat them like any other symbol;
 questions about texts raise an error, because a text has no labels.
@@ -113,7 +113,7 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
 
     Args:
         language: the language.
-        number: how many texts to draw; texts may repeat.
+        number: the number of texts to draw; texts may repeat.
         length: the length in bytes; or a range of lengths, and the draw is uniform over all texts of these lengths.
         seed: the same seed gives the same texts.
 
@@ -139,7 +139,7 @@ def random_strings(language: RegularLanguage, number: int, *, seed: int, max_len
 
     Args:
         language: the language.
-        number: how many texts to draw; texts may repeat.
+        number: the number of texts to draw; texts may repeat.
         seed: the same seed gives the same texts.
         max_length: from this length on, in bytes, a text takes a shortest path to an end.
 

@@ -121,7 +121,7 @@ class Unranking:
 
     Attributes:
         lengths: the lengths in the order given; of a range, those up to the longest text.
-        total: how many texts there are.
+        total: the number of texts.
     """
 
     def __init__(self, automaton: ByteAutomaton, of_lengths: Sequence[int]) -> None:
@@ -129,7 +129,7 @@ class Unranking:
 
         Args:
             automaton: the language.
-            of_lengths: in bytes.
+            of_lengths: the lengths, in bytes.
 
         Raises:
             Cancelled, LimitExceeded: the current compilation has to stop; if there is none, one with default limits.
@@ -142,7 +142,7 @@ class Unranking:
         self.total = sum(map(self.of_length, self.lengths))
 
     def of_length(self, length: int) -> int:
-        """Return how many texts have this length; none has a negative one."""
+        """Return the number of texts of a length; 0 if it is negative."""
         return self._numbers[length][self.start] if 0 <= length < len(self._numbers) else 0
 
     def text(self, number: int) -> bytes:

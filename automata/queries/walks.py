@@ -63,7 +63,7 @@ class Walks:
         return bytes(text)
 
     def random(self, generator: random.Random, max_length: int) -> bytes:
-        """Draw a random text from the start: all next bytes, and the end where a text may end, are equally likely."""
+        """Draw a random text: at each step, all next bytes, and the end if the text may end, are equally likely."""
         text, state = bytearray(), self.start
         while len(text) < max_length:
             arcs = list(self.arcs(state))

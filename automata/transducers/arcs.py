@@ -187,7 +187,7 @@ def _bytes(runs: IntArray, is_text: bool) -> tuple[IntArray, IntArray, IntArray]
 
 
 def _byte(codes: IntArray, sizes: Numbers, place: Numbers) -> IntArray:
-    """Return one byte of each code: the byte at a place among as many bytes as `sizes` says."""
+    """Return the byte at a place in each code, which takes `sizes` bytes."""
     shifted = codes >> 6 * (sizes - 1 - place)
     is_continuation = place > 0
     lead = np.where(sizes > 1, _LEADS[sizes] | shifted, shifted)

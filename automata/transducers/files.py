@@ -1,4 +1,4 @@
-"""Checks of files in OpenFst's binary forms, which come before OpenFst reads them.
+"""Check files in OpenFst's binary forms before OpenFst reads them.
 
     FST     header, tables of symbols, states and arcs
     FAR     keys and FSTs, one after the other (`stlist`), and then the places of the keys (`sttable`)
@@ -42,7 +42,7 @@ _MAX_PER_BYTE: Final = 8
 
 
 class _Reader:
-    """The bytes of a file from a place on."""
+    """Reads the bytes of a file in order."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
@@ -52,26 +52,26 @@ class _Reader:
         """Move on by a number of bytes.
 
         Raises:
-            FstError: there are not as many, or the number is negative.
+            FstError: fewer bytes are left, or the number is negative.
         """
         if not 0 <= size <= len(self.data) - self.at:
             raise FstError(f"the file is damaged: {size:,} bytes cannot follow byte {self.at:,}")
         self.at += size
 
     def number(self, form: str) -> int:
-        """Read a number: `i` of 4 bytes, or `q` of 8."""
+        """Read an integer: of 4 bytes for `i`, of 8 for `q`."""
         start = self.at
         self.skip(struct.calcsize(f"<{form}"))
         return int(struct.unpack_from(f"<{form}", self.data, start)[0])
 
     def text(self) -> bytes:
-        """Read a text with its length in front."""
+        """Read a text that is preceded by its length."""
         size = self.number("i")
         self.skip(size)
         return bytes(self.data[self.at - size : self.at])
 
     def utf8(self) -> str:
-        """Read a text of characters.
+        """Read a text in UTF-8 that is preceded by its length.
 
         Raises:
             FstError: it is not UTF-8.
@@ -86,7 +86,7 @@ class _Reader:
         """Read the number that a part begins with.
 
         Raises:
-            FstError: it is another one.
+            FstError: the number is a different one.
         """
         if self.number("i") != magic:
             raise FstError(f"the file is damaged: a wrong number is at byte {self.at - 4:,}")
@@ -111,16 +111,16 @@ def check_fst(data: memoryview) -> None:
     """Check the lengths and counts in the file of an FST.
 
     Raises:
-        FstError: the file is damaged, or it has weights that are not read.
+        FstError: the file is damaged, or its weights are not supported.
     """
     _skip_fst(_Reader(data))
 
 
 def check_far(data: memoryview) -> None:
-    """Check all entries of a FAR: OpenFst reads the header of the last one, whichever is asked for.
+    """Check all entries of a FAR, because OpenFst reads the header of the last one, whichever entry is read.
 
     Raises:
-        FstError: the file is damaged, or an entry is of a type that is not read, or of another type than others.
+        FstError: the file is damaged, an entry is of a type that is not supported, or entries are of different types.
     """
     reader = _Reader(data)
     is_table = reader.number("i") == STTABLE_MAGIC
@@ -160,7 +160,7 @@ def _places(data: memoryview) -> tuple[int, ...]:
 
 
 def _skip_fst(reader: _Reader) -> _Header:
-    """Read one FST, if it is of type `vector` or `const`, and only its header if it is of another type."""
+    """Read one FST of type `vector` or `const`; of any other type, read only the header."""
     header = _header(reader)
     if header.fst_type == b"vector":
         _skip_vector(reader, header)

@@ -1,4 +1,4 @@
-"""From the arrays of an FST to a transducer over bytes and labels.
+"""Convert the arrays of an FST to a transducer over bytes and labels.
 
     FstArrays -> useful states -> symbols -> runs of symbols -> bytes -> TransducerTables
 
@@ -93,7 +93,7 @@ def tables_of_fst(
     Args:
         fst: the arcs of the FST.
         token_types: how its labels are read; one for both sides, or one for its input and one for its output.
-        separator: what stands between the symbols of a symbol table.
+        separator: the text between the symbols of a symbol table.
         work: the limits.
 
     Raises:

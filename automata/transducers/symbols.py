@@ -215,7 +215,7 @@ def check_separator(separator: Any) -> None:
     """Check the text between symbols.
 
     Raises:
-        FstError: it has a surrogate, which UTF-8 cannot write.
+        FstError: it has a surrogate, which UTF-8 cannot encode.
         TypeError: it is not text.
     """
     if not isinstance(separator, str):

@@ -22,7 +22,7 @@ from automata.visibly_pushdown.grammar import (
     VisiblyPushdownRule,
 )
 
-# The memory of an arc, with its states, in bytes; about.
+# The approximate memory of an arc and its states, in bytes.
 _BYTES = 250
 
 
@@ -32,9 +32,14 @@ class GrammarBuilder:
     def __init__(self) -> None:
         self._rule = VisiblyPushdownRule()
         self._rules = [self._rule]
-        # By identity; the grammars are kept so that no identity is used again.
+        # By identity; the grammars are kept so that no identity is reused.
         self._known: dict[int, tuple[VisiblyPushdownGrammar, dict[int, int]]] = {}
         self._has_nondeterministic_calls = False
+
+    @property
+    def num_grammars(self) -> int:
+        """The number of different grammars that the start rule reads."""
+        return len(self._known)
 
     def state(self) -> int:
         """Add a state."""
@@ -85,7 +90,7 @@ class GrammarBuilder:
         self._rule.epsilon += [(first + at, target) for at, _ in start.ends]
 
     def numbers(self, grammar: VisiblyPushdownGrammar) -> dict[int, int]:
-        """Return the new number of each rule of a grammar but its start; append the rules when the grammar is new."""
+        """Return the new number of each rule of a grammar except its start; if the grammar is new, append its rules."""
         if id(grammar) not in self._known:
             others = [old for old in range(len(grammar.rules)) if old != grammar.start]
             number = {old: len(self._rules) + at for at, old in enumerate(others)}

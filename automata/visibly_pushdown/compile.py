@@ -20,9 +20,9 @@ from automata.visibly_pushdown.unfolding import unfolded
 
 # The maximum number of states of a grammar that is written out, so that it needs no stack.
 MAX_INLINED_STATES = 4000
-# The most states of a start rule that is checked before texts are read.
+# The maximum number of states of a start rule that is checked before texts are read.
 _MAX_CHECKED_STATES = 5000
-# The most states of a start rule, before its determinization, that is checked.
+# The same before determinization.
 _MAX_CHECKED_SIZE = 20_000
 # The number of `FaultKind::kReadOn` in the native core.
 _READ_ON = 2

@@ -1,4 +1,4 @@
-"""Conditions: when a guarded arc is open, as decision diagrams over the flags of a rule.
+"""Conditions under which guarded arcs are open, as decision diagrams over the flags of a rule.
 
 A condition is a number: `FALSE`, `TRUE`, or the number of a decision, which tests one flag and leads to one of two
 conditions. Decisions are reduced and ordered by flag, so equal conditions have equal numbers. The condition that all of

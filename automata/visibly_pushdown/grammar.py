@@ -49,7 +49,7 @@ class VisiblyPushdownCall(NamedTuple):
     targets: tuple[int, ...]
 
 
-# A detour that is so long that distances count no way through the state.
+# A detour of this length means that distances count no way through the state.
 MAX_DETOUR: Final = 1 << 29
 
 
@@ -74,16 +74,16 @@ class VisiblyPushdownRule:
 
     Attributes:
         num_states: the number of states.
-        arcs: source, the expression that is read, and target. Expressions have no calls.
-        epsilon: source and target.
+        arcs: source, language and target of each arc; expressions have no calls.
+        epsilon: source and target of each epsilon arc.
         calls: at most one from each state; nothing else leaves a state with a call.
         ends: pairs of a state and an exit; nothing leaves these states.
         num_exits: the number of exits.
         guarded: the guarded arcs; following the first open one in each state leads to an end.
         conditions: the conditions under which guarded arcs are open.
-        detours: states with how many tokens more distances count for a text that passes through them, because the
-            shortest way from there may be forbidden by something that the rules do not say. Only lazy automata count
-            them.
+        detours: pairs of a state and a number of tokens, which distances add for a text that passes through the state,
+            because something that the rules do not describe may forbid the shortest way from there. Only lazy automata
+            use them.
     """
 
     num_states: int = 1

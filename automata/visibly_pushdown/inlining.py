@@ -1,4 +1,4 @@
-"""Which rules are inlined where they are called, so that they need no stack.
+"""Choose the rules that are inlined where they are called, so that they need no stack.
 
 A rule that calls itself, directly or not, remains a rule. If there is no such rule and the grammar is small with all
 calls inlined, no stack is needed: the result is an automaton over bytes.
@@ -62,8 +62,8 @@ def to_inline(grammar: VisiblyPushdownGrammar, max_states: int, work: Work) -> f
 
     Args:
         grammar: the grammar; `check_calls` has passed it.
-        max_states: the most states of the grammar with every call written out; above it only small rules, and those
-            that are called at one place, are inlined. 0 inlines none.
+        max_states: the maximum number of states of the grammar with every call written out. If there are more, only
+            small rules, and those that are called at one place, are inlined. 0 inlines none.
         work: the limits, and the means to stop the compilation.
 
     Raises:

@@ -83,7 +83,7 @@ def lay_out(
 
 
 class _Laying:
-    """A layout as it is being made."""
+    """A layout that is being made."""
 
     def __init__(self, grammar: VisiblyPushdownGrammar, inlined: frozenset[int], work: Work, written: bool) -> None:
         self.grammar, self.inlined, self.work, self.written = grammar, inlined, work, written

@@ -28,7 +28,7 @@ from automata.compile.blame import numeral
 from automata.errors import LimitExceeded
 from automata.limits import Work, current_work
 
-# The greatest number of counted states where there is none.
+# Stands for the greatest number of counted states if there is none.
 ENDLESS: Final = (1 << 31) - 1
 
 
@@ -39,7 +39,7 @@ class CountedPaths:
     Attributes:
         automaton: an automaton without labels. Every cycle has a counted state, and every counted state has an arc.
         counted: `[Q]`, which states are counted when they are entered.
-        least, most: `[Q]`, see the module; `ENDLESS` where there is no greatest number.
+        least, most: `[Q]`, see the module; `ENDLESS` if there is no greatest number.
         low, high: the bounds; None for no bound.
         start: where texts begin.
     """

@@ -10,9 +10,9 @@ from automata.limits import Work
 from automata.visibly_pushdown.conditions import Conditions
 from automata.visibly_pushdown.grammar import VisiblyPushdownCall, VisiblyPushdownGrammar, VisiblyPushdownRule
 
-# The most states of a rule.
+# The maximum number of states of a rule.
 MAX_STATES: Final = 300_000
-# How many states are made between two checks of the work.
+# The number of states that are made between two checks of the limits.
 _CHECKED_EVERY: Final = 1000
 
 _Arc = TypeVar("_Arc", bound=tuple[Any, ...])
@@ -32,7 +32,7 @@ def unfolded(grammar: VisiblyPushdownGrammar, work: Work) -> VisiblyPushdownGram
 
 
 class _Unfolding:
-    """Finds each state with the sets of flags that texts reach it with, from the start on."""
+    """Finds the pairs of a state and a set of flags that texts reach, beginning with the start."""
 
     def __init__(self, rule: VisiblyPushdownRule, work: Work) -> None:
         self.work = work
@@ -67,7 +67,7 @@ class _Unfolding:
         return found
 
     def number(self, state: int, flags: int) -> int:
-        """Return the number of a state with flags; a new one is added to those that wait."""
+        """Return the number of a state with flags; a new one is queued."""
         number = self.numbers.setdefault((state, flags), len(self.waiting))
         if number == len(self.waiting):
             if number >= self.most:

@@ -27,7 +27,7 @@ from automata.graph import bottom_up
 from automata.limits import Work, current_work
 from automata.visibly_pushdown.paths import CountedPaths, counted_paths
 
-# Memory of a copy of an arc and of temporary arrays.
+# The memory of a copy of an arc and of temporary arrays, in bytes.
 _COPY_BYTES = 40
 
 
@@ -39,8 +39,8 @@ class CountedUnits:
         unit: the language, finite, without labels and without the empty text. None of its texts is a prefix of another.
         low: the least number of units.
         high: the greatest number of units, None for no bound.
-        opening: what is read before the first unit.
-        closing: what is read after the last unit. It is not a prefix of any sequence of units.
+        opening: the bytes before the first unit.
+        closing: the bytes after the last unit. They are not a prefix of any sequence of units.
 
     Raises:
         ValueError: the unit is not such a language, or a bound is negative or above the other.
@@ -72,7 +72,7 @@ class CountedUnits:
         return (max(self.low, self.high or 0) + 2) * self.unit.num_states + len(self.opening) + len(self.closing)
 
     def expanded(self, work: Work | None = None) -> ByteAutomaton:
-        """Return the automaton, from a bounded cache; it is minimal where units are the spellings of characters.
+        """Return the automaton, from a bounded cache; it is minimal if units are the spellings of characters.
 
         Raises:
             LimitExceeded: a bound takes too many states, or too much memory.

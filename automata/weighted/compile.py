@@ -142,7 +142,7 @@ def determinized(tables: AcceptorTables, what: str, work: Work) -> WeightedByteA
 
     Args:
         tables: the NFA.
-        what: the expression, as errors name it.
+        what: the name of the expression in errors.
         work: the limits, and the means to stop the construction.
 
     Raises:

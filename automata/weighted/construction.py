@@ -67,7 +67,7 @@ class WeightedConstruction(ThompsonConstruction):
     """Lays out an expression with weights in one NFA.
 
     Attributes:
-        semiring: how costs are combined.
+        semiring: the semiring of the costs.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class WeightedConstruction(ThompsonConstruction):
         Args:
             compiled: compiles a part without weights.
             compiled_with_weights: compiles a part with weights that is a text of its own.
-            semiring: how costs are combined.
+            semiring: the semiring of the costs.
             work: the limits, and the means to stop the construction.
         """
         super().__init__(compiled, work)
@@ -196,7 +196,7 @@ def _sizes(copied: list[IntArray]) -> list[int]:
 
 
 def _costs(num_laid: int, laid: dict[int, float], sizes: list[int], copied: dict[int, CostArray]) -> CostArray:
-    """Return the costs of the rows that were laid, and then of those that were copied."""
+    """Return the costs of the rows that were laid, followed by those of the rows that were copied."""
     parts = [np.zeros(num_laid)]
     parts[0][list(laid)] = list(laid.values())
     parts += [copied.get(number, np.zeros(size)) for number, size in enumerate(sizes)]

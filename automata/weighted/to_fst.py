@@ -54,12 +54,12 @@ def weighted_fst(
     semiring: Semiring,
     start: int = 0,
 ) -> Fst:
-    """Return an acceptor with Q states and A arcs. A cost of all texts becomes an epsilon arc from a new start.
+    """Return an acceptor with Q states and A arcs. An initial cost becomes an epsilon arc from a new start.
 
     Args:
         source, symbol, target, cost: `[A]` each.
         final, ends: `[Q]`, whether a text may end in a state, and at what cost.
-        initial: the cost of all texts.
+        initial: the initial cost, which every text has.
         semiring: the semiring of the costs.
         start: the state where texts begin.
     """

@@ -29,7 +29,7 @@ from tokenfst.unique_items.language import ArraysAlone, RulesAlone, UniqueArrays
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
-# What reads texts: an automaton over bytes, one with a stack, or one over the tokens of single bytes.
+# The automata that read texts: over bytes, with or without a stack, or over the tokens of single bytes.
 Readable: TypeAlias = ByteAutomaton | PushdownAutomaton | TokenAutomaton
 
 
@@ -81,8 +81,8 @@ def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
 
 
 def endings(automaton: Readable, text: bytes, begin: int) -> Iterator[bool]:
-    """Yield for each place from `begin` on whether a text of the automaton that begins at `begin` may end there, as
-    long as a text may lead that far."""
+    """Yield, for each offset from `begin` up, whether a text of the automaton that begins at `begin` may end there;
+    stop where no text continues."""
     if isinstance(automaton, ByteAutomaton) and not automaton.labels:
         return _regular_endings(automaton, text, begin)
     return _followed(automaton).endings(text, begin)
@@ -104,7 +104,7 @@ class _Followed(NamedTuple):
         start: the state before a text.
         may_end: returns whether the text may end in a state.
         after: returns the states after a symbol.
-        symbol: by byte, its symbol.
+        symbol: the symbol of each byte.
         names: the names of tokens, with their symbols.
     """
 
@@ -115,7 +115,7 @@ class _Followed(NamedTuple):
     names: list[tuple[bytes, int]]
 
     def endings(self, text: bytes, begin: int) -> Iterator[bool]:
-        # The states at each place; a token's name leads beyond the next byte.
+        # The states at each offset; a token's name leads beyond the next byte.
         waiting: dict[int, list[Any]] = {begin: [self.start]}
         for at in range(begin, len(text) + 1):
             found = waiting.pop(at, [])

@@ -34,7 +34,7 @@ def part_rules(part: Part) -> Rules:
     """Return the rules of a part that calls no general grammar.
 
     Raises:
-        UnsupportedSchema: the part has both arrays whose items must differ and tokens by name.
+        UnsupportedSchema: the part has both arrays whose items must differ and named tokens.
     """
     builder = _PartBuilder(part.called)
     # The state where the text begins has no incoming arcs.

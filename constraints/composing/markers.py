@@ -12,7 +12,7 @@ A marker is a text, or a token given by its name (`automata.expressions.extensio
 free text never contains one, and a token always switches its constraint on. The name of the token, spelled by other
 tokens, is free text.
 
-A constraint that writes a marker of its own (`Parsed.openings`), such as calls of tools, begins with its marker.
+A constraint that writes a marker of its own (`Parsed.openings`), such as tool calls, begins with its marker.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from constraints.composing.segments import Edge, Node, segmented
 T = TypeVar("T")
 
 Marker: TypeAlias = str | Expr
-# What a marker switches on: a constraint, with the end marker after it or without one.
+# A constraint that a marker switches on, with or without the end marker after it.
 Triggered: TypeAlias = Composable | tuple[Composable, Marker]
 
 
@@ -150,7 +150,7 @@ def triggered(
     there may be any number of them. `parse` returns the pieces of a text in order: free text, without the markers, as
     `str` if it is not empty; and each constrained part as a `Marked`.
 
-    For calls of tools alone, see `tool_calls(..., text=...)`. To combine them with other markers, give them their own
+    For tool calls alone, see `tool_calls(..., text=...)`. To combine them with other markers, give them their own
     marker and no end: `{"<tool_call>": tool_calls(..., format="qwen")}`.
 
     Args:
@@ -239,8 +239,8 @@ def _pieces(switches: Sequence[Switch], rest: Expr, at_least: int, at_most: int 
     before = [_reader(switch.before) for switch in switches]
     ends = [_reader(switch.end) for switch in switches]
     last, done = _reader(rest), (-1, 0)
-    # The name of a token may also be free text, or begin with a marker that is text. If possible, it is the token. So
-    # the first one of the tokens comes before the first one of the texts.
+    # The name of a token may also be free text, or begin with a marker that is text. It is read as the token if
+    # possible, so switches whose marker is a token come first.
     groups = [0 if _begins_with_token(switch) else 1 for switch in switches]
     order = sorted(range(len(switches)), key=groups.__getitem__)
 
@@ -325,7 +325,7 @@ def _shown(marker: Expr) -> str:
 
 
 def _with_end(marker: Marker, one: Triggered) -> tuple[Composable, Marker]:
-    """Return what a marker switches on, and its end marker, which is empty if there is none."""
+    """Return the constraint that a marker switches on, and its end marker, which is empty if there is none."""
     if not isinstance(one, tuple):
         return one, ""
     if len(one) != 2 or not isinstance(one[1], str | Expr):

@@ -39,7 +39,7 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 U = TypeVar("U")
 
-# What to pass in place of values that are often passed as a text by mistake.
+# Hints for values that are often passed in place of a text by mistake.
 _TEXT_MEANT: Final[tuple[tuple[type, str], ...]] = (
     (list, "pass one of its texts"),
     (bytes, "decode it"),
@@ -47,10 +47,10 @@ _TEXT_MEANT: Final[tuple[tuple[type, str], ...]] = (
 
 
 def is_text(text: str) -> bool:
-    """Return whether UTF-8 can encode a text; it cannot encode half of a surrogate pair.
+    """Return whether UTF-8 can encode a text, which it cannot if there is a lone surrogate.
 
     Raises:
-        TypeError: it is not a text, but a list of texts, for instance.
+        TypeError: the argument is not a text, but a list of texts, for instance.
     """
     if not isinstance(text, str):
         meant = next((f": {meant}" for kind, meant in _TEXT_MEANT if isinstance(text, kind)), "")
@@ -62,8 +62,8 @@ class Parsed(ABC, Generic[T_co]):
     """A constraint that reads its own texts; immutable. `tokenfst.compile` takes it.
 
     Attributes:
-        openings: the texts or tokens with which its texts begin, if it writes markers of its own, as calls of tools
-            do; otherwise empty.
+        openings: the texts or tokens with which its texts begin, if it writes markers of its own, as tool calls do;
+            otherwise empty.
     """
 
     openings: tuple[Expr, ...] = ()
@@ -99,7 +99,7 @@ class Parsed(ABC, Generic[T_co]):
         raise UnsupportedSchema(f"{self!r} in Annotated is not an expression", keyword="pattern")
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what it was made from."""
+        """Return what a notebook shows: the `repr`, which says what the constraint was made from."""
         return shown("constraint", repr(self))
 
     @cached_property
@@ -164,7 +164,7 @@ class Composed(Parsed[T_co]):
 
         Raises:
             TextNotAllowed: the constraint does not allow the text.
-            LimitExceeded: constraints are nested too deeply in it for Python's stack.
+            LimitExceeded: it nests constraints too deeply for Python's stack.
         """
         if not self.allows(text):
             raise TextNotAllowed("the constraint does not allow the text", text)
@@ -275,7 +275,7 @@ def composed(part: Part, read: Callable[[str], T]) -> Composed[T]:
 
 
 def parsed(constraint: Composable) -> Parsed[Any]:
-    """Return a constraint that reads its texts: the constraint itself, or one whose values are the texts.
+    """Return a constraint that reads its texts: the given one if it does, otherwise one whose values are the texts.
 
     Raises:
         PatternError, TypeError: as for `part_of`.

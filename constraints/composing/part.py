@@ -23,7 +23,7 @@ from tokenfst.misuse import not_a_constraint
 
 # A pattern, an expression, an automaton, a grammar: their texts have no other values than themselves.
 Unparsed: TypeAlias = str | Expr | ByteAutomaton | Grammar
-# What can be a part; `part_of` says which `Compilable`s can.
+# The constraints that can be parts; `part_of` says which `Compilable`s can.
 Composable: TypeAlias = Unparsed | Compilable
 Called: TypeAlias = ByteAutomaton | Rules | Grammar
 
@@ -68,8 +68,8 @@ def part_of(constraint: Composable) -> Part:
 
 
 def concatenated(parts: list[Part]) -> Part:
-    """Return the concatenation of the parts. A grammar with words that several of them call is called as several, since
-    words of one do not compete with those of the next."""
+    """Return the concatenation of the parts. If several of them call one grammar with words, each calls a copy, because
+    words of one part do not compete with those of the next."""
     exprs, called = _together(parts, in_a_row=True)
     return Part(ex.concat(*exprs), called)
 
@@ -86,7 +86,7 @@ def repeated(part: Part, low: int, high: int | None) -> Part:
 
 
 def _together(parts: list[Part], *, in_a_row: bool) -> tuple[list[Expr], tuple[Called, ...]]:
-    """Return the expressions of some parts, and everything that they call, each once; but `in_a_row`, a grammar with
+    """Return the expressions of some parts, and everything that they call, each once; with `in_a_row`, a grammar with
     words once for each part."""
     known: dict[tuple[int, int, int], int] = {}
     called: list[Called] = []

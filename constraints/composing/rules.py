@@ -1,4 +1,4 @@
-"""Rules: a visibly pushdown grammar, possibly with arrays whose items must differ, as a constraint and as parts of one.
+"""Rules: a visibly pushdown grammar, possibly with arrays whose items must differ, as a constraint or a part of one.
 
 Rules           a grammar; or a grammar with such arrays (`tokenfst.unique_items`)
 RulesBuilder    builds rules that read others (`automata.visibly_pushdown.builder`)
@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import UnsupportedSchema
-from automata.expressions import Expr, Label
+from automata.expressions import Expr, Label, literal
 from automata.limits import Work
 from automata.pushdown.automaton import PushdownAutomaton
 from automata.pushdown.naming import calls_and_labels
@@ -26,6 +26,8 @@ from tokenfst.lazy import SupportsLazy
 from tokenfst.unique_items.language import SupportsUniqueItems, UniqueArrays, needs_memory
 
 Rules: TypeAlias = VisiblyPushdownGrammar | UniqueArrays
+
+_OPENING: Final = literal("[")
 
 
 def rules_of(constraint: SupportsLazy) -> Rules:
@@ -46,7 +48,7 @@ class RulesBuilder:
         return self._builder.state()
 
     def read(self, source: int, part: ArcLanguage | Rules, target: int | None = None) -> int:
-        """Read a text of a language or of rules from `source` to `target`, by default a new state; return that."""
+        """Read a text of a language or of rules from `source` to `target`, by default a new state; return `target`."""
         if isinstance(part, UniqueArrays):
             self._arrays.append(part)
             part = part.grammar
@@ -56,21 +58,35 @@ class RulesBuilder:
         """Return the rules of the texts that lead from the start to a state in `ends`.
 
         Raises:
-            UnsupportedSchema: the rules have both arrays whose items must differ and tokens by name.
+            UnsupportedSchema: the rules have both arrays whose items must differ and named tokens.
         """
         grammar = self._builder.grammar(ends)
         if not self._arrays:
             return grammar
         if _has_labels(grammar):
             raise UnsupportedSchema(
-                "needs memory of all items, and tokens by name stand beside them", keyword="uniqueItems"
+                "needs memory of all items, which cannot be combined with named tokens", keyword="uniqueItems"
             )
         unique, others = set[int](), set[int]()
         for arrays in self._arrays:
             number = self._builder.numbers(arrays.grammar)
             unique |= {number[rule] for rule in arrays.rules}
             others |= {number[rule] for rule in arrays.others}
+        if self._builder.num_grammars > 1:
+            # Parts that begin alike are read side by side, whatever each of them says of its arrays.
+            others = _array_rules(grammar) - unique
         return UniqueArrays(grammar, frozenset(unique), frozenset(others))
+
+
+def _array_rules(grammar: VisiblyPushdownGrammar) -> set[int]:
+    """Return the rules that are called after a `[`."""
+    found = set[int]()
+    for rule in grammar.rules:
+        after = {target for _, language, target in rule.arcs if language == _OPENING}
+        # Where several rules are called, their calls come after epsilon arcs.
+        after |= {target for source, target in rule.epsilon if source in after}
+        found |= {call.rule for call in rule.calls if call.source in after}
+    return found
 
 
 def _has_labels(grammar: VisiblyPushdownGrammar) -> bool:

@@ -63,7 +63,7 @@ def segmented(text: str, start: Node, end: Node, edges: Callable[[Node], Sequenc
     written = text.encode()
 
     def places(tried: Sequence[Edge], begin: int) -> Iterator[_Move]:
-        # Side by side, so that no text is read beyond the end of the shortest one.
+        # The edges are followed side by side, so that no text is read beyond the end of the shortest one.
         runs = [endings(edge.constraint.readable, written, begin) for edge in tried]
         for at, may_end in enumerate(zip_longest(*runs, fillvalue=False), begin):
             if any(may_end) and _is_boundary(written, at):

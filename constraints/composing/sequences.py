@@ -24,7 +24,7 @@ def sequence(*parts: Composable) -> Composed[tuple[Any, ...]]:
     If a text can be divided in several ways, each part, beginning with the first, takes the longest text that it can.
 
     Args:
-        *parts: patterns, expressions (`automata.literal` for plain text), schemas, types, grammars, calls of tools, or
+        *parts: patterns, expressions (`automata.literal` for plain text), schemas, types, grammars, tool calls, or
             composed constraints.
 
     Raises:

@@ -59,8 +59,8 @@ def grammar(
     Raises:
         GrammarError: the text has a mistake or an unsupported feature, or could be in more than one syntax; the error
             has the line, the column and the rule.
-        TypeError: `text` is not text.
-        ValueError: there is no such syntax or ambiguity.
+        TypeError: `text` is not text, or `max_configurations` is not an integer.
+        ValueError: there is no such syntax or ambiguity, or `max_configurations` is out of range (`automata.Grammar`).
     """
     check_text(text)
     with CollectionsPaused():

@@ -72,7 +72,7 @@ class RuleReader:
     """One text being read: `read`, then `grammar`.
 
     Attributes:
-        progress: READING; READ when the whole text has been read; UNSUPPORTED if the text uses a feature of this
+        progress: READING until the whole text has been read, then READ; UNSUPPORTED if the text uses a feature of this
             dialect that cannot be honoured.
     """
 
@@ -90,8 +90,8 @@ class RuleReader:
         self.rule: str | None = None
         self.groups: list[_Group] = []
         self.previous = ""  # the kind of the previous symbol other than a line end
-        self.is_line_start = True  # nothing stands before on this line, except the number of a production
-        self.ended = False  # a line end has ended the rule
+        self.is_line_start = True  # nothing has been read on this line, except the number of a production
+        self.ended = False  # whether a line end has ended the rule
         self.progress = READING
 
     def read(self) -> RuleReader:

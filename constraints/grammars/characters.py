@@ -67,7 +67,7 @@ class CharacterReader:
         return literal(value)
 
     def refuse_surrogates(self, text: str) -> None:
-        """Raise an error if a string holds half of a surrogate pair."""
+        """Raise an error if a string contains a surrogate."""
         position = 1
         while position < len(text) - 1:
             match = self.escape.match(text, position)
@@ -102,7 +102,7 @@ class CharacterReader:
             start = position
             low, position = self.one(text, position)
             high = low
-            # A dash that is the last member means itself; any other after a member makes a range.
+            # A dash that is the last member stands for itself; any other dash after a member makes a range.
             if text[position] == "-" and position + 1 < end:
                 high, position = self.one(text, position + 1)
             if high < low:

@@ -1,4 +1,4 @@
-"""Detects the syntax of a grammar, if it is certain.
+"""Detect the syntax of a grammar, if it is certain.
 
     Lark           lines that begin with `name:`, `%ignore` and so on, and none that begin with `name ::=`
     GBNF, EBNF     the reverse
@@ -41,8 +41,8 @@ def check_text(text: str) -> None:
     """Raise an error with a hint if the argument is not the text of a grammar.
 
     Raises:
-        TypeError: it is not text.
-        GrammarError: it is a JSON text, or the path of a file.
+        TypeError: the argument is not text.
+        GrammarError: the text is JSON, or the path of a file.
     """
     if isinstance(text, Mapping | bool):
         raise TypeError("a grammar is a text; a JSON Schema is read by json_schema(...)")

@@ -31,8 +31,8 @@ class BnfDialect:
         before_assign: what may stand between a rule's name and `::=`, as a regular expression.
         line_ends_rule: whether a line end outside of parentheses ends a rule, unless it stands after `::=` or `|`.
         line_ends_in_text: whether strings and sets may contain line ends.
-        escapes: the code points of the escapes of one letter.
-        hex_escapes: how many digits the escapes with hexadecimal digits have, as a regular expression.
+        escapes: the code point of each one-letter escape.
+        hex_escapes: by the letter of each hexadecimal escape, the number of its digits, as a quantifier.
         kinds: the kinds of symbols that only this dialect has, as regular expressions, including those that cannot be
             honoured (`scanner.NOT_SUPPORTED`).
         w3c_characters: whether `#x41` is a character, in sets too.

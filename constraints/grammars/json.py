@@ -8,8 +8,8 @@ There is no whitespace before or after the value. Within it, whitespace is that 
 allows what `json.dumps` and `JSON.stringify` write: no whitespace, one space after commas and colons, or a line for
 each item, indented by up to 32 spaces or 8 tabs.
 
-A `\\u` escape may write half of a surrogate pair: the RFC's ABNF allows this, and leaves its meaning to the reader. The
-RFC lets readers bound the depth and the size of numbers; this grammar bounds neither.
+A `\\u` escape may be a lone surrogate: the RFC's ABNF allows this, and leaves its meaning to the reader. The RFC lets
+readers bound the depth and the size of numbers; this grammar bounds neither.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ MISTAKES = {
 
 
 class BnfSymbol(NamedTuple):
-    """A symbol: its kind, its text, and where it stands."""
+    """A symbol: its kind, its text and its position."""
 
     kind: str
     text: str

@@ -21,7 +21,7 @@ from automata.visibly_pushdown.grammar import VisiblyPushdownGrammar
 from automata.visibly_pushdown.unfolding import unfolded
 from constraints.recursion import Task, run
 
-# How many more objects and arrays may be opened within each other; None means no bound.
+# The numbers of further objects and arrays that may be nested; None means no bound.
 Depths: TypeAlias = tuple[int | None, int | None]
 
 
@@ -48,7 +48,7 @@ class Expressions:
         return run(self.task(number, depths))
 
     def task(self, number: int, depths: Depths) -> Task[dict[int, Expr]]:
-        """Find the texts of a rule; see `rule`."""
+        """Return the texts of a rule as `rule` does, as a task."""
         key = number, depths
         if key in self.under_way:
             raise SchemaError(

@@ -13,7 +13,7 @@ from automata.visibly_pushdown import ArcLanguage, CountedPaths, CountedUnits, V
 
 
 def has_text(grammar: VisiblyPushdownGrammar) -> bool:
-    """Return whether a grammar has a text; expressions that are not `EMPTY` count as languages with a text."""
+    """Return whether a grammar has a text; every expression except `EMPTY` is taken to have one."""
     return 0 in live_exits(grammar)[grammar.start]
 
 

@@ -26,8 +26,8 @@ from automata.expressions import (
 def replaced(root: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     """Return an expression with each node replaced for which `replacement` returns another one, from the outside in.
 
-    It looks into concatenations, alternations, repetitions, intersections, differences, transductions and weighted
-    parts.
+    Nodes are replaced within concatenations, alternations, repetitions, intersections, differences, transductions and
+    weighted parts.
     """
     done: dict[int, Expr] = {}
     stack = [root]

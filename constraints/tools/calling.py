@@ -25,7 +25,7 @@ from constraints.tools.tool import ToolLike, name_of, tool_of
 from constraints.tools.wire import WIRES, WireFormat
 
 TextPlace: TypeAlias = Literal["before", "around"]
-# Each of at most n calls has states of its own.
+# A bound on the number of calls is limited, because each call has states of its own.
 _MAX_PARALLEL: Final = 10_000
 
 

@@ -1,4 +1,4 @@
-"""Tool calls as a constraint, and reading their texts; nothing is ever called.
+"""Tool calls as a constraint, and reading their texts. No tool is ever called.
 
 The text around the arguments is that of a wire format (`constraints.tools.wire`); the arguments of each tool are those
 of its own schema. The names of tools are distinct, so the tool is known when its arguments begin.
@@ -69,7 +69,7 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
 
     @property
     def rules(self) -> Rules:
-        """The rules that read the calls; with `markers="tokens"` the markers are tokens by name."""
+        """The rules that read the calls; with `markers="tokens"`, the markers are named tokens."""
         return self._rules
 
     def parse(self, text: str) -> tuple[ToolCall, ...]:

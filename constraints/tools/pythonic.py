@@ -86,7 +86,7 @@ def _class_of(function: Callable[..., Any]) -> type:
     """Return a class whose constructor takes the parameters of a function as keyword arguments."""
     if not inspect.isroutine(function):
         raise UnsupportedSchema(
-            f"{function!r} is not a function, and only functions say what is Python", keyword="tools"
+            f"{function!r} is not a function, and this format is for functions only", keyword="tools"
         )
     name = function.__name__
     if not is_keyword_argument(name):

@@ -1,4 +1,4 @@
-"""TaggedArguments: arguments between tags, as a constraint, and reading them.
+"""TaggedArguments: arguments between tags as a constraint, and reading them.
 
     QWEN, GLM, ...      the tags of models
     TaggedArguments     the texts of an object that a schema or a type describes, between tags
@@ -170,8 +170,8 @@ class TaggedArguments(ByRules, Parsed[T_co]):
 
 
 def _json_at(text: str, begin: int) -> tuple[Kind | None, int]:
-    """Return the kind of the JSON value that begins at a place, and where it ends; None for a string, or if there is
-    none."""
+    """Return the kind of the JSON value that begins at a place, and where it ends. The kind is None for a string, or if
+    there is no value."""
     try:
         value, end = _DECODER.raw_decode(text, begin)
     except json.JSONDecodeError:

@@ -57,7 +57,7 @@ class Tool:
 
 
 def tool_of(tool: ToolLike, whitespace: Habit | Whitespace, spellings: Spellings) -> Tool:
-    """Return a tool from any form in which it may be given.
+    """Return a tool, given in any of the supported forms.
 
     Raises:
         SchemaError: the arguments of the tool cannot be supported, or are not an object.

@@ -85,7 +85,7 @@ WireParts: TypeAlias = tuple[WirePart, ...]
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """How calls are written.
+    """A wire format: how calls are written.
 
     Attributes:
         before, after: the text before and after all calls.

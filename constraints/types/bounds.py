@@ -23,7 +23,7 @@ def bounds_of(schema: Any) -> Bounds:
     """Return the bounds in a core schema.
 
     Raises:
-        UnsupportedSchema: one is not a finite number.
+        UnsupportedSchema: a bound is not a finite number.
     """
     found: dict[str, Fraction] = {}
     for name in (*ORDERS, "multiple_of"):
@@ -89,7 +89,7 @@ def with_digits(digits: int | None, places: int | None) -> str:
     """Return the pattern of decimals with at most this many digits and decimal places; trailing zeros do not count."""
     if digits is None:
         return patterns.INTEGER + _point(places or 0) + "|" + patterns.ZERO
-    if places is not None and digits <= places:  # Pydantic counts the 0 before the point of zero alone
+    if places is not None and digits <= places:  # Pydantic counts the 0 before the point only in zero itself
         return "-?0" + _point(digits, "") + "|" + patterns.SMALL_ZERO
     if places is not None:
         return rf"-?(?:0|[1-9]\d{{0,{digits - places - 1}}})" + _point(places) + "|" + patterns.ZERO

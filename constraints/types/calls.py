@@ -1,7 +1,7 @@
-"""From a shape to the texts of its values: constructor calls and literals, in Python syntax.
+"""Convert a shape to the texts of its values: constructor calls and literals, in Python syntax.
 
     scalars         as in `repr`, and the other spellings of `constraints.types.literals` and `moments`
-    collections     [a, b]  (a, b)  (a,)  ()  {a, b}  set()  frozenset({a, b})  {k: v}, without a comma at the end
+    collections     [a, b]  (a, b)  (a,)  ()  {a, b}  set()  frozenset({a, b})  {k: v}, without a trailing comma
     members         Color.RED
     records         Name(field=value, ...), in the order of the fields; those with defaults may be left out.
                     A field that the constructor takes only by an alias is written with the alias

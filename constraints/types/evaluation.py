@@ -48,7 +48,7 @@ from constraints.types.shapes import (
     Union,
 )
 
-# The most characters of a text that an error shows.
+# The maximum number of characters of a text that an error shows.
 _SHOWN = 60
 # Every bound has fewer digits: `number_language` refuses larger ones.
 _FAR = 5000
@@ -57,7 +57,7 @@ _FAR = 5000
 class Mismatch(ValueError):
     """A text, or a part of one, that is not a value of its shape.
 
-    The message is made only when it is read: options of unions mismatch all the time.
+    The message is made only when it is read, because options of unions often mismatch.
     """
 
     def __init__(self, reason: str, node: ast.expr | None = None, others: Sequence[Mismatch] = ()) -> None:
@@ -238,7 +238,7 @@ def _number(node: ast.expr, kinds: tuple[type, ...]) -> Any:
 
 
 def _float(number: float) -> float:
-    """Return a number as a float; an integer beyond all floats is infinite, as it is with an exponent."""
+    """Return a number as a float; an integer beyond the range of floats is infinite, as it is with an exponent."""
     try:
         return float(number)
     except OverflowError:

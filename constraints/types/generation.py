@@ -325,7 +325,7 @@ class ExactSchema(GenerateJsonSchema):
         required = {"required": [tag]} if tag is not None else {}
         return {"anyOf": found["oneOf"], **required} if "oneOf" in found else {**found, **required}
 
-    # What is refused.
+    # Types that are refused.
 
     def _refused(self, schema: Any) -> JsonSchemaValue:
         hint = ": Annotated[str, constraints.url().expr] takes URLs as text" if schema["type"] == "url" else ""

@@ -6,7 +6,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-# What type variables, and `Self`, stand for.
+# The types that type variables, and `Self`, stand for.
 Variables = Mapping[Any, Any]
 
 
@@ -26,11 +26,11 @@ def mentions_self(annotation: Any) -> bool:
 
 
 def variables_of_fields(cls: type, arguments: Variables) -> dict[str, Variables]:
-    """Return, by field of a dataclass or a NamedTuple, what the variables in its type stand for.
+    """Return, for each field of a dataclass or a NamedTuple, the types that the variables in its type stand for.
 
     Args:
         cls: the class. A field may be inherited from `Base[int]`, and then has the variables of `Base`.
-        arguments: what the variables of `cls` stand for.
+        arguments: the types that the variables of `cls` stand for.
     """
     known = _variables_of_bases(cls, arguments)
     itself = substituted(_applied(cls), arguments)
@@ -52,7 +52,7 @@ def _applied(cls: Any) -> Any:
 
 
 def _variables_of_bases(cls: type, arguments: Variables) -> dict[Any, Variables]:
-    """Return what the variables of a class, and of each class from which it inherits, stand for."""
+    """Return the types that the variables of a class, and of each class from which it inherits, stand for."""
     found: dict[Any, Variables] = {cls: arguments}
     pending: list[Any] = [cls]
     while pending:

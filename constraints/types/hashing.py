@@ -1,7 +1,7 @@
-"""Which values have a hash, so that they can be items of sets: by the core schemas of Pydantic, and by classes.
+"""Find out which values are hashable, so that they can be items of sets, from Pydantic's core schemas and classes.
 
-The hash of a frozen class is made of those of its fields, unless the class has its own, which is trusted. What a user's
-function makes of a list, a set or a dict is trusted, too.
+The hash of an instance of a frozen class is made of those of its fields, unless the class defines its own, which is
+trusted. The value that a user's function makes of a list, a set or a dict is also trusted to be hashable.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CLASSES = ("model", "dataclass", "named-tuple")
 
 
 def hashed_fields(cls: Any) -> Collection[str] | None:
-    """Return the names of the fields on whose hashes the hash of an instance depends; None if instances have none."""
+    """Return the names of the fields on which the hash of an instance depends; None if instances are not hashable."""
     own = getattr(cls, "__hash__", None)
     if own is None:
         return None

@@ -3,9 +3,9 @@
 A string stands between single or double quotes, on one line. Each of its characters is written in one of these ways,
 so that counting what is written counts code points, as `len` does:
 
-    itself                              but for the quote, the backslash and control characters
+    itself                              except the quote, the backslash and control characters
     \\\\ \\' \\" \\n \\r \\t \\a \\b \\f \\v
-    \\x41 \\u0041 \\U00000041             hexadecimal digits in either case; halves of surrogate pairs, too
+    \\x41 \\u0041 \\U00000041             hexadecimal digits in either case; lone surrogates, too
 
 So everything that `repr` writes is allowed. Prefixes, triple quotes, octal escapes and names of characters are not.
 

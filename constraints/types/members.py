@@ -63,7 +63,7 @@ def _json(value: Any) -> bytes:
     """Return the JSON of a value.
 
     Raises:
-        UnsupportedSchema: it has none.
+        UnsupportedSchema: the value has no JSON.
     """
     try:
         return to_json(value)
@@ -72,7 +72,7 @@ def _json(value: Any) -> bytes:
 
 
 def _digits(value: Any) -> bytes:
-    """Return the JSON of a float that is a whole number without an exponent and a point; nothing for other values."""
+    """Return the JSON of a float that is a whole number, without an exponent or a point; b"" for other values."""
     number = getattr(value, "value", value)
     return str(int(number)).encode() if isinstance(number, float) and number.is_integer() else b""
 
@@ -95,7 +95,7 @@ def members_of(schema: Any) -> list[Any]:
     """Return the values of a Literal, the members of an Enum, and all combinations of a Flag's.
 
     Raises:
-        UnsupportedSchema: a Flag has too many.
+        UnsupportedSchema: a Flag has too many combinations.
     """
     if schema["type"] == "literal":
         return list(schema["expected"])

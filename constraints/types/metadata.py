@@ -1,4 +1,4 @@
-"""What `Annotated` says about a type: bounds, sizes and patterns.
+"""Bounds, sizes and patterns that `Annotated` adds to a type.
 
 The following are recognized by their attributes, without importing the packages that define them: `Ge`, `Gt`, `Le`,
 `Lt`, `Interval`, `MultipleOf`, `MinLen`, `MaxLen`, `Len` of annotated-types, Pydantic's `Field` and
@@ -70,7 +70,8 @@ def narrowed(shape: Shape, metadata: Iterable[Any], pointer: str) -> Shape:
 
 
 def configured(shape: Shape, config: Mapping[str, Any] | None, pointer: str) -> Shape:
-    """Return the shape with the settings of a Pydantic dataclass applied; None if Pydantic does not read the values.
+    """Return the shape with the settings of a Pydantic dataclass applied; unchanged if there are none (`config` is None
+    if Pydantic does not read the values).
 
     Raises:
         UnsupportedSchema: text is changed before its length or pattern is checked, its pattern is for `re`, or the
@@ -173,7 +174,7 @@ def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
 def _tighter(bounds: Bounds, name: str, number: Fraction, pointer: str) -> Bounds:
     if name == "multiple_of":
         if bounds.step is not None or number <= 0:
-            raise UnsupportedSchema("one positive step is what can be held", pointer=pointer, keyword=name)
+            raise UnsupportedSchema("only a single positive step is supported", pointer=pointer, keyword=name)
         return replace(bounds, step=number)
     exclusive = name in ("gt", "lt")
     if name in ("gt", "ge"):

@@ -14,7 +14,7 @@ from typing import Any
 
 from automata.errors import SchemaError
 
-# What is said about a type that exceeds Python's recursion limit.
+# The message for a type that exceeds Python's recursion limit.
 TOO_DEEP = "the type is nested too deeply, or refers to itself with ever larger arguments"
 
 # Instances of these are never types; instances of other classes may be, such as `typing.Annotated[...]`.
@@ -26,7 +26,7 @@ def check_annotation(annotation: Any) -> None:
     """Raise an error with a hint if the argument is a value and not a type.
 
     Raises:
-        TypeError: it is a dict, an instance of a dataclass or of a Pydantic model, or another value.
+        TypeError: the argument is a dict, an instance of a dataclass or of a Pydantic model, or another value.
     """
     if isinstance(annotation, ModuleType):
         raise TypeError(f"{annotation.__name__!r} is a module, and not a type")

@@ -35,7 +35,7 @@ class Parameter:
         annotation: its type.
         metadata: annotations that constrain its values in addition to the type.
         required: whether it must be passed.
-        config: the settings of Pydantic that apply to its values; None if Pydantic does not read them.
+        config: the settings of Pydantic that apply to its values; None if Pydantic does not read the values.
     """
 
     name: str

@@ -42,14 +42,14 @@ DURATION: Final = (
     rf"(?:-?P(?:{_DAYS}(?:{_HOURS})?|{_HOURS}|{_MOST}(?:[1-8]D)?(?:{_HOURS})?|{_MOST}9D)|P{_MOST}9D{_HOURS})"
 )
 INTEGER: Final = r"-?(?:0|[1-9]\d*)"
-# What `float` writes and reads; not NaN or infinities.
+# The finite numbers that `float` writes and reads.
 NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
-# What no text matches.
+# A pattern that no text matches.
 NOTHING: Final = "(?!)"
-# What `str` writes of a Decimal; exponents up to 17 digits, since some beyond are out of range.
+# Decimals as `str` writes them; exponents of up to 17 digits, since some of 18 are out of range.
 DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
 ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
-# The same with digits behind the point alone.
+# Zeros with a negative exponent.
 SMALL_ZERO: Final = r"-?0(?:\.0+)?[eE]-[1-9]\d{0,16}"
 NOT_FINITE: Final = r"-?(?:Infinity|NaN)"
 

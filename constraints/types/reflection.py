@@ -1,4 +1,4 @@
-"""From a Python type to its shape.
+"""Convert a Python type to its shape.
 
     annotation -> Shape                                 `Reflection.shape`
     the class of a record -> its fields                 `Reflection.fields`, once for each record

@@ -1,7 +1,7 @@
-r"""Patterns in the syntax of Pydantic's engine, which is Rust's, in that of ECMA-262.
+r"""Translate patterns from the syntax of Pydantic's engine, which is Rust's, to that of ECMA-262.
 
-Classes such as `\w` and `\p{Greek}` are written as ranges of characters. The engine itself is asked for them, because
-its version of Unicode is older than that of `automata.pattern`. Word boundaries are look-around for characters of `\w`,
+Classes such as `\w` and `\p{Greek}` are written as ranges of characters. These come from the engine itself, because its
+version of Unicode is older than that of `automata.pattern`. Word boundaries are look-around for characters of `\w`,
 and names of groups are left out. Flags, operations on sets, sets within sets and repeated quantifiers are refused.
 """
 
@@ -89,7 +89,7 @@ def _characters(escape: str) -> str:
 
 
 def _assertion(escape: str) -> str | None:
-    """Return what an escape says about the characters around a place; None if it stands for characters."""
+    """Return the assertion that an escape stands for; None if it stands for characters."""
     if escape in (r"\A", r"\z"):
         return "^" if escape == r"\A" else "$"
     if escape[1] not in "bB<>":

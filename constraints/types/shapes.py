@@ -1,4 +1,4 @@
-"""Shapes: what a Python type says about the texts of its values.
+"""Shapes: descriptions of Python types, from which the texts of their values are made.
 
     Shape
     ├── Nothing, Boolean                   None; True and False
@@ -94,7 +94,7 @@ ANY_SIZE = Size()
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """None."""
+    """The value None."""
 
 
 @dataclass(frozen=True, slots=True)

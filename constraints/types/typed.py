@@ -119,7 +119,7 @@ class Typed(JsonTexts[T], Generic[T]):
         return self.value(text)
 
     def _why_not(self, text: str) -> str:
-        """Return why the constraint does not allow a text: what Pydantic says if it refuses the text, too."""
+        """Return why the constraint does not allow a text: Pydantic's reason, if it refuses the text too."""
         try:
             self.value(text)
         except TextNotAllowed as error:
@@ -207,7 +207,7 @@ def _read(annotation: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
     except (TokenfstError, RecursionError):
         raise
     except (NameError, TypeError, PydanticSchemaGenerationError, PydanticUserError, SchemaError) as error:
-        # What Pydantic advises its own users to do would not help here.
+        # Pydantic's advice to its users would not help here.
         reason = re.split(r"For further information visit|\. Set `arbitrary_types_allowed", str(error))[0]
         raise UnsupportedSchema(" ".join(reason.split())) from None
     except Exception as error:  # functions of the type may say how Pydantic reads it

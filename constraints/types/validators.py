@@ -42,7 +42,7 @@ def check_validators(schema: Any) -> None:
         schema: the core schema of a type.
 
     Raises:
-        UnsupportedSchema: one may; the error names it and the field.
+        UnsupportedSchema: a validator may do so; the error names it and the field.
     """
     for function, inner, pointer in _functions(schema):
         name = getattr(function, "__qualname__", "")

@@ -4,8 +4,8 @@
              refuse: with dots at the ends of a name or side by side, or with a host without a domain
     url      an absolute URL of RFC 3986 whose host is a DNS name or four decimal numbers, optionally with a port
 
-Quoted addresses, names that are not ASCII, and user names in URLs are not allowed: they are rarely intended, and
-otherwise mostly a trap.
+Quoted addresses, names that are not ASCII, and user names in URLs are not allowed: they are rarely intended and often
+misleading.
 """
 
 from __future__ import annotations

@@ -74,6 +74,6 @@ def _days_of_all_years() -> Expr:
 
 @cache
 def _leap_years() -> Expr:
-    """Return the leap years: every fourth year, but of the centuries only every fourth."""
+    """Return the leap years: the years divisible by 4, except centuries that are not divisible by 400."""
     fours = [f"{number:02}" for number in range(4, 100, 4)]
     return alternation(concat(digit(), digit(), alternation(*fours)), concat(alternation("00", *fours), "00"))

@@ -112,7 +112,7 @@ def behind_the_point(low: str | None, high: str | None, places: int | None) -> T
 
 
 def _between(low: str, high: str, places: int | None) -> Tail:
-    """Return the digits of fractions between bounds that differ in the first digit, or of which `low` has no digits."""
+    """Return the digits of fractions between bounds that differ in the first digit, or if `low` has no digits."""
     if not low:
         return _not_above(high, places)
     if places == 0:

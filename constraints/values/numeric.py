@@ -9,7 +9,7 @@ from automata.expressions import EMPTY, Expr, alternation, concat, difference, r
 from constraints.values.digits import behind_the_point, naturals
 from constraints.values.value import Value
 
-# The most digits of a bound before and after the point: those that Python converts to and from text.
+# The maximum number of digits of a bound before and after the point: Python converts no more to and from text.
 _MAX_DIGITS = 4_300
 _LARGEST = 10**_MAX_DIGITS - 1
 _TOO_LONG = f"a bound has at most {_MAX_DIGITS:,} digits before and after the point"

@@ -56,7 +56,7 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
     Args:
         tables: the columns of each table. Names that are keywords, or not plain identifiers, are written in quotes.
         joins: whether two tables may be joined; the size of the automaton is then quadratic in the number of tables.
-        depth: how deep conditions may be nested in parentheses.
+        depth: how deeply conditions may be nested in parentheses.
 
     Raises:
         TypeError: `tables` is not a dict, the columns of a table are not a list, a name is not a text, or `depth` is

@@ -16,7 +16,7 @@ The states of a batch are stepped and masked by tensor operations, by the native
     on_gpu, kernels                 the same steps as kernels for a GPU
     arena, checks, bits             Arena, the user interface; its checks; packed masks
 
-In this package, a row is a row of the tables; a batch consists of sequences.
+In this package, a row is a row of the tables; the rows of a batch are called sequences.
 """
 
 from decoding.arena.arena import FREE_SLOT, Arena

@@ -7,7 +7,8 @@
 
 Automata may be added and dropped while others are in use, because the state of a sequence does not depend on where the
 tables are in memory. The memory is one tensor of fixed size, so a captured graph stays valid as long as `generation`
-does not change: it changes only if an automaton needs larger shapes than all before (`decoding.arena.program.Shape`).
+does not change. It changes only if an automaton needs larger shapes than all earlier ones
+(`decoding.arena.program.Shape`).
 
 One thread at a time may change an arena (`add`, `enter`, `drop`, `compact`); `block`, which takes most of the time of
 `add`, may run in any.
@@ -63,8 +64,8 @@ class Arena(NotCopied):
 
     Attributes:
         vocabulary: the tokens.
-        width: V, the width of the model's logits; tokens past the vocabulary are never allowed.
-        begin, end: the range of tokens that masks and logits cover: all tokens, or this process's part.
+        width: the width of the model's logits; tokens past the vocabulary are never allowed.
+        begin, end: the range of tokens that masks and logits cover, all tokens or this process's part; V is its length.
         device: the device of the tables and of the states of sequences.
         max_depth: the maximum number of symbols on a stack; 0 for no stack.
         configurations: P, the number of configurations that a sequence carries.
@@ -102,14 +103,15 @@ class Arena(NotCopied):
             max_bytes: the memory for all automata together, in bytes.
             max_depth: the maximum number of symbols on a stack, also within a token; texts that need more are not
                 allowed.
-            configurations: the maximum number of configurations of a sequence, as the most ambiguous grammar needs.
-            max_slots: the maximum number of automata at once.
+            configurations: the maximum number of configurations of a sequence, for the most ambiguous grammar.
+            max_slots: the maximum number of automata at once, counting slot 0 as one.
             part: for logits that are sharded over the vocabulary, this process's tokens, from the first number up to
                 but excluding the second. Masks cover these tokens; tokens keep their numbers.
 
         Raises:
             TypeError: `vocabulary` is not a vocabulary.
-            ValueError: `width` is less than that of the vocabulary, `part` is not within `width`, or there is no slot.
+            ValueError: `width` is less than that of the vocabulary, `part` is not within `width`, `max_slots` is less
+                than 1, or another size is negative.
             LimitExceeded: not even slot 0 fits.
         """
         self.vocabulary = checked_vocabulary(vocabulary)
@@ -125,7 +127,7 @@ class Arena(NotCopied):
         self.device, self.generation = torch.device(device), 0
         self.max_depth, self.configurations = max_depth, configurations
         self._heap = Heap(max_bytes // 4, max_slots, self.device)
-        # An automaton that fits the arena is not refused for the memory or the time that making its block takes.
+        # An automaton that fits the arena must not be refused because making its block takes memory or time.
         self._limits = Limits(memory=max(4 * max_bytes, DEFAULT_LIMITS.memory), seconds=inf)
         # The last entry is never read, and stacks are compared eight symbols at a time.
         depth = (max_depth + 8) // 8 * 8 - 1 if max_depth or configurations > 1 else 0
@@ -152,7 +154,7 @@ class Arena(NotCopied):
             device, width, max_depth: as for the constructor.
 
         Raises:
-            TypeError: there is something else than automata.
+            TypeError: `automata` is not a list of token automata.
             ValueError, VocabularyError, EmptyLanguage, LimitExceeded: as for the constructor and `add`.
         """
         if isinstance(automata, TokenAutomaton) or not isinstance(automata, Sequence):
@@ -187,7 +189,7 @@ class Arena(NotCopied):
 
     @property
     def kind(self) -> ArenaKind:
-        """What blocks of automata depend on."""
+        """The properties of the arena on which blocks depend."""
         return ArenaKind(self.vocabulary.digest, self.width, self.begin, self.end, self.max_depth)
 
     @property
@@ -217,7 +219,7 @@ class Arena(NotCopied):
                 must differ (`tokenfst.unique_items`), or a healed one (`decoding.heal`).
             EmptyLanguage: every text needs more than `max_depth` symbols on the stack.
             LimitExceeded: no memory or no slot is left, or the grammar is ambiguous and sequences carry one
-                configuration. A text that needs more than they carry is found by `check`.
+                configuration. `check` reports a text that needs more than they carry.
         """
         return self.enter(self.block(automaton))
 
@@ -252,7 +254,7 @@ class Arena(NotCopied):
         return slot
 
     def drop(self, slot: int) -> None:
-        """Remove an automaton; no sequence may use it any more.
+        """Remove an automaton. No sequence may use it afterwards.
 
         Raises:
             KeyError: the slot is not in use, or is 0.
@@ -281,7 +283,8 @@ class Arena(NotCopied):
         """Return the start states of sequences, each in the automaton of its slot, `[B]`.
 
         Raises:
-            TypeError, ValueError: a slot is not in use. This is not checked for a tensor on a device.
+            TypeError: `slots` is neither a list nor a tensor of integers.
+            ValueError: a slot is not in use (not checked for a tensor on an accelerator), or `slots` is not a vector.
         """
         if isinstance(slots, Tensor):
             check_vector("slots", slots, slots.numel(), slots.device)
@@ -319,8 +322,8 @@ class Arena(NotCopied):
     def min_tokens_left(self, at: Sequences) -> Tensor:
         """Return the least number of tokens that each sequence still needs, including the end token, `[B]`.
 
-        If the vocabulary has no end token, the device does not know where a text may end without one: the number is
-        that up to the next end after at least one more token, and 0 where no token can follow.
+        If the vocabulary has no end token, the device cannot tell whether a text may end where it is. The result then
+        is the number of tokens, at least one, to the next place where it may end, or 0 if none can follow.
         """
         self._check_values(at)
         least = distances(self._program, at).amin(1) + 1
@@ -335,12 +338,12 @@ class Arena(NotCopied):
         return (at.row[:, :, 0] == ENDED).any(1)
 
     def astray(self, at: Sequences) -> Tensor:
-        """Return whether each sequence has a token that was not allowed, or has overflowed, `[B]` bool."""
+        """Return whether each sequence contains a token that was not allowed, or has overflowed, `[B]` bool."""
         self._check_shapes(at)
         return (at.row[:, :, 0] == DEAD).all(1)
 
     def check(self, at: Sequences) -> None:
-        """Raise if a sequence has overflowed; waits for the device.
+        """Raise if a sequence has overflowed. This waits for the device.
 
         Raises:
             TooManyConfigurations: a sequence has more derivations side by side than it may carry.
@@ -357,13 +360,13 @@ class Arena(NotCopied):
         return self._program.forced(at)
 
     def advance(self, at: Sequences, tokens: Tensor) -> Sequences:
-        """Return the state of each sequence after one more token, `[B]` integers below V; `at` is unchanged.
+        """Return the state of each sequence after one more token, `[B]` integers below `width`; `at` is unchanged.
 
         A token that is not allowed leads to a state that allows nothing. After the end token, every token leads to the
         same state.
 
         Raises:
-            TypeError, ValueError: there are too many or too few tokens, or (on the CPU) a token is not below V.
+            TypeError, ValueError: there are too many or too few tokens, or (on the CPU) a token is not below `width`.
             LimitExceeded: an ambiguous grammar has too many configurations to tell apart in one step.
         """
         steps = self._native if self.configurations == 1 else None
@@ -391,7 +394,7 @@ class Arena(NotCopied):
     # Masks, in every form
 
     def bitmask(self, at: Sequences, remaining: Tensor | int | None = None) -> Tensor:
-        """Return packed masks, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
+        """Return packed masks, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token `begin + i`.
 
         Args:
             at: the states of the sequences.
@@ -421,7 +424,7 @@ class Arena(NotCopied):
         return None if remaining is None else checked_remaining(remaining, len(at.slot), self._heap.places.device)
 
     def token_ids(self, at: Sequences, remaining: Tensor | int | None = None) -> list[Tensor]:
-        """Return the allowed tokens of each sequence, in ascending order; waits for the device."""
+        """Return the allowed tokens of each sequence, in ascending order. This waits for the device."""
         return [row.nonzero().flatten() + self.begin for row in self.mask(at, remaining)]
 
     def excess(self, at: Sequences) -> Tensor:
@@ -444,11 +447,11 @@ class Arena(NotCopied):
 
         Args:
             logits: `[B, V]`, of any floating type, as wide as the arena's part of the tokens; elements must not share
-                memory, as they do in the result of `Tensor.expand`.
+                memory, as in the result of `Tensor.expand`.
             at: the states of the sequences.
             remaining: as for `bitmask`.
-            wrap_up: `[B]` float32, the amount subtracted from a logit for each token by which its token makes the text
-                longer than the shortest text; 0 for none, infinity for the shortest texts alone.
+            wrap_up: `[B]` float32, the amount to subtract from a token's logit for each token by which it lengthens the
+                text beyond the shortest text; 0 changes nothing, infinity allows only the shortest texts.
 
         Returns:
             `logits`.

@@ -23,7 +23,7 @@ _MAX_WORDS = np.iinfo(np.int32).max
 
 
 class ArenaKind(NamedTuple):
-    """What a block depends on in an arena: the vocabulary's digest, and its arguments."""
+    """The properties of an arena on which its blocks depend: the vocabulary's digest, and arguments of `Arena`."""
 
     vocabulary: str
     width: int
@@ -88,7 +88,7 @@ def block_of(machine: Machine, width: int, begin: int, end: int, work: Work) -> 
 
 
 def _tables(machine: Machine, width: int, work: Work) -> dict[int, npt.NDArray[np.integer]]:
-    """Return the tables of a machine by their fields, but those of masks and weights."""
+    """Return the tables of a machine by field, except those of masks and weights."""
     classes, missing = machine.token_class, width - len(machine.token_class)
     if missing:
         classes = np.append(classes, np.full(missing, NEVER))
@@ -114,7 +114,7 @@ def _tables(machine: Machine, width: int, work: Work) -> dict[int, npt.NDArray[n
 
 
 def _numbers(machine: Machine) -> dict[int, int]:
-    """Return the numbers in the head of a machine's block by their fields."""
+    """Return the numbers in the head of a machine's block, by field."""
     return {
         layout.NO_OUTCOME: len(machine.outcomes) - 2,
         layout.TIMES: machine.outcomes.shape[1],

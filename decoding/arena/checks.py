@@ -20,7 +20,7 @@ from tokenfst.pushdown.distance import FAR
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-# Of the parts of sequences.
+# The types of the parts of `Sequences`.
 _CARRIED = (torch.int64, torch.int64, torch.int64, torch.int64, torch.int32, torch.bool)
 
 
@@ -45,7 +45,7 @@ def check_sequences(at: Sequences, carried: Carried) -> None:
 
     Raises:
         TypeError: they are not `Sequences`, or hold numbers of another type.
-        ValueError: their shapes do not fit together or to the arena, or they are on another device.
+        ValueError: their shapes do not fit each other or the arena, or they are on another device.
     """
     if not isinstance(at, Sequences):
         raise TypeError(f"sequences are what `Arena.starts` returns, not {type(at).__name__}")
@@ -128,7 +128,7 @@ def checked_remaining(remaining: Tensor | SupportsIndex, size: int, device: torc
     if isinstance(remaining, Tensor):
         check_vector("remaining", remaining, size, device)
         return remaining.long().clamp(max=FAR).contiguous()
-    # Has the same effect as the number given, and fits into 64 bits.
+    # The clamped number has the same effect, and fits into 64 bits.
     return max(0, min(remaining if isinstance(remaining, int) else _integer(remaining), FAR))
 
 

@@ -19,7 +19,7 @@ def comb(rows: Rows, num_classes: int, work: Work | None = None) -> tuple[IntArr
     Args:
         rows: the rows.
         num_classes: K.
-        work: the compilation that it is part of.
+        work: the compilation that this is part of.
 
     Returns:
         `[E, 2]`, where the family of each row begins, and its first row; and `[.., 2]`, row and outcome, -1 for none,

@@ -1,4 +1,4 @@
-"""From automata over tokens to machines (`decoding.arena.machine`): the choice by kind, and those with states alone."""
+"""From automata over tokens to machines (`decoding.arena.machine`): every kind, and here those with states only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from automata.errors import LimitExceeded, VocabularyError
+from automata.errors import LimitExceeded, NondeterministicGrammar, VocabularyError
 from automata.limits import Limits, Work, current_work
 from automata.weighted.units import from_units
 from decoding.arena.from_counted import of_counted
@@ -24,13 +24,14 @@ from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 
 def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAutomaton | None:
-    """Return an automaton with its tables; None if making them exceeds the limits, or the arena cannot hold it."""
+    """Return an automaton with its tables; None if it has none, if they exceed the limits, or if the arena cannot hold
+    it."""
     try:
         complete = automaton.complete(limits=Limits(seconds=max_seconds))
         tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
         if isinstance(tables, PushdownTokenAutomaton):
-            _ = tables.distances  # which have a limit of their own
-    except LimitExceeded:
+            _ = tables.distances  # the distances have a limit of their own
+    except (LimitExceeded, NondeterministicGrammar):
         return None
     return complete if isinstance(tables, FiniteTokenAutomaton | PushdownTokenAutomaton) else None
 

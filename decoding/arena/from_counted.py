@@ -25,7 +25,7 @@ def of_counted(automaton: CountedTokenAutomaton) -> Machine:
     num_cuts = np.array([len(each) for each in made.cuts])
     nodes = leaves(np.cumsum(sizes) - sizes, np.cumsum(num_cuts) - num_cuts, num_cuts)
     node_runs, runs = _runs(automaton, len(nodes))
-    # The number of tokens that follow is in the runs alone.
+    # Only the runs have the number of tokens that follow.
     rest, rest_of = with_last_two(np.zeros((1, 1), np.int64), np.zeros(len(moves), np.int64))
     source, number = made.edges[:, 0], made.edges[:, 1]
     return Machine(
@@ -89,7 +89,7 @@ def _change(form: Counted, edge: int) -> tuple[int, int, int]:
 
 
 def _runs(automaton: CountedTokenAutomaton, num_nodes: int) -> tuple[Longs, Longs]:
-    """Return `node_runs` and `runs`: the least number of tokens by count, from each place but that after the end."""
+    """Return `node_runs` and `runs`: the fewest tokens by count, from each place except the one after the end."""
     form, steps = automaton.transitions, automaton.min_tokens_runs
     values = form.max_register + 1
     place, begin = steps.key // values, steps.key % values

@@ -25,7 +25,7 @@ def of_pushdown(automaton: PushdownTokenAutomaton, max_depth: int, work: Work | 
     node[tables.num_states - 1] = ENDED
     moves = _moves(tables, node)
     nodes, walk = _nodes(tables, made, node)
-    # Those of the last two moves, which follow all others.
+    # The outcomes of the last two moves, which follow all other moves.
     last_two = np.full((2, made.outcomes.shape[1]), len(moves) - 2)
     last_two[1, 0] += 1
     # The distances of the tables count an end token, even if the vocabulary has none.

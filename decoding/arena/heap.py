@@ -27,7 +27,7 @@ class Heap:
     Attributes:
         words: `[H]` int32.
         places: `[S]` int64 on the device, where the block of each slot lies.
-        sizes: `[S]` int64 on the host, the number of words of each block, 0 for slots that are not in use.
+        sizes: `[S]` int64 on the host, the number of words of each block; 0 for slots that are not in use.
     """
 
     def __init__(self, num_words: int, num_slots: int, device: torch.device) -> None:
@@ -36,7 +36,7 @@ class Heap:
         self.sizes: npt.NDArray[np.int64] = np.zeros(num_slots, np.int64)
         self._begins: dict[int, int] = {}  # the places of the slots in use, on the host
         # The move that is under way: the slot, from where, to where, how many words have been copied, and whether the
-        # next piece is in the scratch.
+        # next piece is in the scratch buffer.
         self._moving: tuple[int, int, int, int, bool] | None = None
         self._scratch = self.words.new_empty(min(_LEAST_PIECE, num_words))
 
@@ -59,7 +59,7 @@ class Heap:
         """Return the first slot that is not in use.
 
         Raises:
-            LimitExceeded: there is no room.
+            LimitExceeded: all slots are in use.
         """
         slot = next((slot for slot in range(len(self.sizes)) if slot not in self._begins), None)
         if slot is None:
@@ -98,12 +98,12 @@ class Heap:
         """
         if slot not in self._begins:
             raise KeyError(slot)
-        # In this order, so that a slot can be dropped again if an interrupt comes between.
+        # In this order, so that a slot can be dropped again if an interrupt comes in between.
         self.sizes[slot] = 0
         del self._begins[slot]
 
     def compact(self) -> None:
-        """Move all blocks to the beginning; if an interrupt comes, finish the move before passing it on."""
+        """Move all blocks to the beginning. If an interrupt comes, finish the move, and then raise it."""
         try:
             self._move_together()
         except KeyboardInterrupt:
@@ -139,7 +139,7 @@ class Heap:
 
         They are copied in pieces no longer than the distance of the move, so nothing is overwritten before it is read,
         and a piece that an interrupt cut short may be copied again. If the distance is short, longer pieces are copied
-        through the scratch; `is_read`: the first one is there already.
+        through the scratch buffer; if `is_read` is true, the first one is there already.
         """
         size, distance = int(self.sizes[slot]), begin - to
         step = max(distance, len(self._scratch))

@@ -28,13 +28,13 @@ unchanged, and a step that knows the place of the block finds all tables by gath
     ROW_WEIGHTS `[E, 2]`                where the weights of each row begin, in entries, and how many there are
     WEIGHTS     `[.., 2]`               a token that does not cost 0, and its cost as the bits of a float32
 
-The last two outcomes, and the last two moves, lead to the dead row, and from the end to itself. The native core, which
-computes the steps on the CPU, has the same constants (`native/decoding/layout.h`).
+The last two outcomes, and the last two moves, lead to the dead row and from the end to itself, respectively. The native
+core, which computes the steps on the CPU, has the same constants (`native/decoding/layout.h`).
 """
 
 from __future__ import annotations
 
-# Words in a chunk: 2,048 tokens.
+# Words in a chunk, for 2,048 tokens.
 CHUNK_WORDS = 64
 # Words in the head.
 FIELDS = 32
@@ -50,7 +50,7 @@ MOVE_SIZE, NODE_SIZE, PAIR_SIZE = 6, 4, 2
 # Columns of MOVES: how many symbols are popped and pushed, where the pushed ones begin, and the node that follows. The
 # count afterwards is KEEPS times the count before, plus ADDS.
 POPS, PUSHED, PUSH_AT, TARGET, KEEPS, ADDS = range(MOVE_SIZE)
-# Columns of NODES: where the targets of an inner node begin in WALK, -1 for a node that reads nothing; where the node's
+# Columns of NODES: where the targets of an inner node begin in WALK (-1 for one that reads nothing), where the node's
 # rows begin in NODE_ROWS, where its cuts begin in CUTS, and how many cuts it has.
 WALK_AT, ROWS_AT, CUTS_AT, NUM_CUTS = range(NODE_SIZE)
 # What the gauge of nodes is: nothing, the count, or the number of symbols for which there is room above the stack.

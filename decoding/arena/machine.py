@@ -12,7 +12,7 @@ another node, which adds a row of its own:
     of one with a register    every place is a node, with a row for each interval in which the same guards are open
     of one with a stack       nodes are those of the context trees, with a row for each level of room
 
-So one program serves all kinds. Row and node 0 are dead, row and node 1 are those after the end.
+So one program serves all kinds. Row 0 and node 0 are dead; row 1 and node 1 are those after the end.
 
     family      a sequence of rows, each of which allows at least what the rows before it allow, with the same outcomes.
                 An edge is stored once for all of them, with its *level*: the position in the family of the first row

@@ -29,7 +29,7 @@ from decoding.arena.sequences import Sequences
 # The bits of minus infinity as a logit; and an integer type of the same size for a type that numpy does not have.
 _INFINITY = {torch.float32: -0x800000, torch.float16: -0x400, torch.bfloat16: -0x80, torch.float64: -0x10000000000000}
 _BITS = {torch.bfloat16: torch.int16}
-# A thread of its own is worthwhile for this many logits.
+# The number of logits for which another thread is worthwhile.
 _LOGITS_PER_THREAD = 1 << 19
 
 _Longs: TypeAlias = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class OnCpu:
-    """The steps in the memory of an arena, which they share with it.
+    """The steps of an arena, whose memory they share.
 
     Each checks its arguments as `decoding.arena.checks` and `check` do, and raises an error before it writes anything.
     """

@@ -1,4 +1,4 @@
-"""The steps of an arena on a GPU, by kernels of their own (`decoding.arena.kernels`).
+"""The steps of an arena on a GPU, as kernels (`decoding.arena.kernels`).
 
     mask_logits     sets logits to minus infinity, without making a mask
     mask_words      packed masks
@@ -39,7 +39,7 @@ class _Fitting(NamedTuple):
 
 
 class OnGpu:
-    """The steps in the memory of an arena. Arguments have been checked (`decoding.arena.checks`)."""
+    """The steps of an arena, whose memory they share. Arguments have been checked (`decoding.arena.checks`)."""
 
     def __init__(self, kernels: Any, program: Program, begin: int, end: int, width: int) -> None:
         """Take the kernels, the tables of a program, the range of tokens of masks and logits, and the number of all

@@ -45,12 +45,12 @@ def keep_distinct(stack: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor
         stack: `[B, P, D']`, the symbols of the old stacks; D' is a multiple of 8.
         candidates: the candidates; those at the dead node are never kept.
 
-    Raises:
-        LimitExceeded: there are too many candidates to be compared with each other.
-
     Returns:
         `[B, P]` int64, the numbers of candidates, those that are alive and distinct first; `[B, P]` bool, whether each
         is alive and distinct; `[B]` bool, whether more than P are.
+
+    Raises:
+        LimitExceeded: there are too many candidates to be compared with each other.
     """
     _check_size(*candidates.near.shape)
     alive = candidates.node != DEAD

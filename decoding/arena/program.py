@@ -7,8 +7,8 @@
     distinct    the first P different candidates (`decoding.arena.parallel`)                      [B, P, L]
 
 Shapes depend only on the batch and on `Shape`, and the host reads no values, so a step can be part of a CUDA graph or a
-compiled function. It is also the reference for the native core (`decoding.arena.on_cpu`) and for the kernels on a GPU
-(`decoding.arena.on_gpu`).
+compiled function. The program is also the reference for the native core (`decoding.arena.on_cpu`) and for the kernels
+on a GPU (`decoding.arena.on_gpu`).
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Program:
         )
 
     def _at_once(self, tables: Tables, move: Tensor) -> Tensor:
-        """Return those of some moves that lead somewhere, `[B, n, R]`, padded with the move that leads nowhere."""
+        """Return the moves that lead somewhere, `[B, n, R]`, padded with the move that leads nowhere."""
         if move.shape[2] == self.shape.at_once:
             return move
         nowhere = tables.number(layout.NUM_MOVES)[:, :, None] - 2
@@ -309,7 +309,8 @@ class Program:
         begin, size = self.read(entry), self.read(entry + 1)
         number = torch.arange(self.shape.weights, device=self.device)
         inside = has_weights & (size > 0)
-        # Past the last weight it is repeated, which writes the same logit again. Without weights, token 0 is unchanged.
+        # Past the end, the last weight is repeated, which writes the same logit again. Without weights, token 0 stays
+        # unchanged.
         place = tables.place(layout.WEIGHTS) + 2 * (begin + torch.minimum(number, size - 1))
         place = torch.where(inside, place, 0)
         tokens = torch.where(inside, self.read(place), 0)

@@ -12,7 +12,7 @@ STACK_ENTRY_SIZE = 3
 
 
 class Sequences(NamedTuple):
-    """The states of the sequences of a batch. A step makes new ones, so a step is undone by keeping the old ones.
+    """The states of the sequences of a batch. A step makes new ones, so keeping the old ones is enough to undo it.
 
     Attributes:
         slot: `[B]` int64, the automaton of each sequence.

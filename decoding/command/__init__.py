@@ -26,5 +26,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from decoding.command.cli import main as run
 
         return run(arguments)
-    except KeyboardInterrupt:  # while modules are imported, too
+    except KeyboardInterrupt:  # also while modules are being imported
         return _INTERRUPTED

@@ -30,8 +30,8 @@ BEFORE = 60
 def check(options: ConstraintOptions, file: str | None, text: str | None, final_newline: bool, as_json: bool) -> int:
     """Check whether a constraint allows a text.
 
-    The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. In that case, show
-    the first byte at which no allowed text can continue, and what may stand there instead.
+    The text is a file or standard input. The exit status is 0 if the text is allowed, and 1 if not. For a text that is
+    not allowed, show the first byte at which no allowed text can continue, and what may come there instead.
     """
     from decoding.command.source import opened
 
@@ -54,7 +54,7 @@ def _content(file: str) -> bytes:
 
 
 def _mistake_in(content: bytes, source: Source[Any]) -> Explanation | None:
-    """Return the explanation of the first mistake in a text, None if the constraint allows the text."""
+    """Return the explanation of the first mistake in a text, or None if the constraint allows the text."""
     from tokenfst.compile import compile as compile_tokens
     from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -70,7 +70,7 @@ def _position(found: Explanation, content: bytes) -> dict[str, int]:
     """Return the line and the column of the mistake, counted from 1; columns are characters."""
     before = content[: len(content) if found.offset is None else found.offset]
     line = before[before.rfind(b"\n") + 1 :]
-    # A character of which only the first bytes are allowed is the mistake.
+    # If only the first bytes of a character are allowed, the whole character is the mistake.
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     return {"line": before.count(b"\n") + 1, "column": len(decode(line, final=found.offset is None)) + 1}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from automata.pushdown.automaton import PushdownAutomaton
 
 T = TypeVar("T")
-REPEATS = 7  # each stage is timed this often; the median is shown
+REPEATS = 7  # how many times each stage is timed; the median is shown
 
 
 @click.command("compile")
@@ -42,7 +42,7 @@ def compile_(
         with progress("reading the vocabulary"):
             vocabulary = load_vocabulary(vocab, eos_ids=eos_ids(vocab, eos_id))
         with progress("compiling"):
-            # Any: states are numbers, or configurations where there is a stack.
+            # Any: states are numbers, or configurations if there is a stack.
             first: Any = compile_tokens(source.compiled(read), vocabulary)
             least: int = first.min_tokens(first.start)
         _, reading = _timed(source.read)
@@ -65,7 +65,7 @@ def compile_(
 
 
 def _sizes(over_bytes: ByteAutomaton | PushdownAutomaton, over_tokens: Any) -> dict[str, int]:
-    """Return the sizes of the automata by name; the one over tokens is complete, of any kind."""
+    """Return the sizes of the automata, keyed by what they measure; the one over tokens is complete, of any kind."""
     from automata.pushdown.automaton import PushdownAutomaton
     from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 

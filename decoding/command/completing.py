@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a script for the shell's completion.
+    """Print a script that lets the shell complete commands and options.
 
     For bash: tokenfst completion bash >> ~/.bashrc
     """

@@ -46,8 +46,8 @@ def draw(
 ) -> None:
     """Draw the automata over bytes and, given tokens, over tokens.
 
-    They are SVG, or DOT where Graphviz is missing, or for a picture that is too large for it. The automaton over tokens
-    may be too large for any picture.
+    The pictures are SVG, or DOT if Graphviz is missing or a picture is too large for it. The automaton over tokens may
+    be too large for any picture.
     """
     from decoding.command.source import opened
     from tokenfst.compile import compile as compile_tokens
@@ -77,7 +77,7 @@ def _draw(make: Callable[[], Drawing], path: Path, *, opens: bool) -> None:
 
 
 def _saved(drawing: Drawing, path: Path) -> Path:
-    """Write a picture, as DOT where it cannot be rendered, and return the path of the file."""
+    """Write a picture, as DOT if it cannot be rendered, and return the path of the file."""
     from automata.errors import LimitExceeded
 
     try:

@@ -50,7 +50,7 @@ def generate(
     with opened(options) as source:
         if prompt == STANDARD_INPUT:
             prompt = decoded(standard_input("--prompt"), "--prompt")
-        prompt.encode()  # an argument that is not UTF-8 is an error here, and not in the tokenizer
+        prompt.encode()  # report an argument that is not UTF-8 here, and not in the tokenizer
         constraint = source.constraint(source.read_with_remarks())
         with progress("loading torch and the model"):
             loaded, tokenizer = _load_model(model)

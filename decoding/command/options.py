@@ -22,12 +22,12 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# In place of the name of a file or of a text: standard input.
+# In place of a file name or a text, this means standard input.
 STANDARD_INPUT: Final = "-"
 
 
 class Mistake(click.ClickException):
-    """A message that is shown as it is, and exit status 2."""
+    """A message that is shown unchanged, and exit status 2."""
 
     exit_code = 2
 
@@ -43,7 +43,7 @@ def first_line(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintOptions:
-    """The options that name a constraint, None if one is not given. Their help says what they mean."""
+    """The options that name a constraint; None for options that are not given. Their help says what they mean."""
 
     regex: str | None = None
     regex_file: str | None = None
@@ -104,7 +104,7 @@ _CONSTRAINT = (
 
 
 def takes_constraint(function: F) -> F:
-    """Add the options of a constraint; the function is given them as its first argument."""
+    """Add the options of a constraint; the function gets them as its first argument."""
 
     @functools.wraps(function)
     def called(**given: Any) -> Any:
@@ -141,7 +141,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def eos_ids(vocab: Path, given: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the given end tokens; without any, () for a file of ranks, which names none, or None for other files."""
+    """Return the given end tokens. If there are none: () for a file of ranks, which names none, and else None."""
     return given or (() if vocab.suffix == ".tiktoken" else None)
 
 
@@ -160,10 +160,11 @@ def read_lengths(ctx: click.Context, param: click.Parameter, value: str | None) 
     """Read a length, or the shortest and the longest one: `8`, `2-20`."""
     if value is None:
         return None
-    first, _, last = value.partition("-")
-    if not (first.isdecimal() and (last or first).isdecimal() and int(first) <= int(last or first)):
+    first, hyphen, rest = value.partition("-")
+    last = rest if hyphen else first
+    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise click.BadParameter(f"a length, or two with a hyphen between them, not {value!r}", ctx, param)
-    return range(int(first), int(last or first) + 1)
+    return range(int(first), int(last) + 1)
 
 
 def read_tokens(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[bytes]:

@@ -11,7 +11,7 @@ import click
 
 
 def print_text(text: str) -> None:
-    """Print a line or several, exactly as they are: click would leave out escape sequences of terminals."""
+    """Print lines unchanged, whereas click by itself strips the escape sequences of terminals."""
     click.echo(text, color=True)
 
 
@@ -32,6 +32,6 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
         table.add_column(header[at] if header else "", justify="right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    # Cells are data, and have no markup. Lines that do not go to a terminal are not wrapped at its width.
+    # Cells are data, not markup. Output that does not go to a terminal is not wrapped.
     width = None if sys.stdout.isatty() else 1_000
     Console(markup=False, highlight=False, width=width).print(table)

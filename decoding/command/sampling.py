@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The longest text, in bytes, if no length is requested; the shortest text of the constraint if that is longer.
 LONGEST = 80
-# How many texts are written by random steps, at most, for each that is requested; those of another length are dropped.
+# The most texts written by random steps for each one that is requested; those of another length are dropped.
 TRIES = 1_000
 
 
@@ -69,7 +69,7 @@ def _written(automaton: PushdownAutomaton, number: int, length: range | None, rn
 
     Raises:
         Mistake: the shortest text is too long, or too few of `TRIES * number` texts have a requested length.
-        LimitExceeded: this takes longer than a compilation may.
+        LimitExceeded: this takes longer than a compilation may take.
     """
     from automata.limits import current_work
     from tokenfst.compile import compile as compile_tokens

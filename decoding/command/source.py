@@ -118,7 +118,7 @@ class PatternSource(Source[Expr]):
         return compile_expr(read)
 
     def constraint(self, read: Expr) -> Expr:
-        # Large bounds are counted in an expression, and written out in an automaton over bytes.
+        # Compiling an expression counts large bounds; an automaton over bytes has them written out.
         return read
 
     def explained(self, read: Expr) -> str:
@@ -135,7 +135,7 @@ class GrammarSource(Source[Grammar]):
     """A grammar.
 
     Attributes:
-        name: the file, or the name of one that comes with the package.
+        name: the file, or the name of a grammar that comes with the package.
         text: the content of the file; None for a grammar that comes with the package.
         syntax, start, ambiguity: as for `constraints.grammar`.
     """
@@ -226,7 +226,7 @@ class TypeSource(Source[Typed[Any]]):
             return typed(self.annotation, whitespace=self.whitespace, spellings=self.spellings)
         except TokenfstError:
             raise
-        except Exception as error:  # not a type, or one whose own code fails, or a name in it that means nothing
+        except Exception as error:  # not a type, a type whose own code fails, or a name in it that is not defined
             raise TokenfstError(f"{self.name} cannot be read as a type: {first_line(error)}") from error
 
     def compiled(self, read: Typed[Any]) -> ByteAutomaton | PushdownAutomaton:
@@ -268,7 +268,7 @@ def source_of(options: ConstraintOptions) -> Source[Any]:
         raise Mistake(f"tokenfst: give one of --regex, --regex-file, --json-schema, --grammar and --type, not {have}")
     kind = named[0]
     for text in (options.regex, options.type, options.start):
-        (text or "").encode()  # an argument that is not UTF-8 is an error here, and not in the constraint
+        (text or "").encode()  # report an argument that is not UTF-8 here, and not in the constraint
     for names, kinds in _BELONG.items():
         if kind not in kinds:
             _without(options, names, f"goes with {' or '.join('--' + own.replace('_', '-') for own in kinds)}")
@@ -320,7 +320,7 @@ def _type(options: ConstraintOptions, name: str) -> TypeSource:
     module, _, path = name.partition(":")
     if not path:
         raise TokenfstError(f"--type takes a module and a class, as in package.module:Class, not {name!r}")
-    if "" not in sys.path:  # as `python -m` has it: modules of the current folder
+    if "" not in sys.path:  # as with `python -m`: modules of the current folder
         sys.path.insert(0, "")
     try:
         found = import_module(module)
@@ -353,6 +353,6 @@ def _text_of(option: str, name: str, hint: str = "") -> str:
 
 
 def _with_caret(line: str, position: int, reason: str) -> str:
-    # Characters that would break the line are shown as a space, so that the caret stays in place.
+    # Characters that would break the line are shown as spaces, so that the caret stays in place.
     seen = "".join(char if char.isprintable() else " " for char in line)
     return f"{seen}\n{' ' * position}^ {reason}"

@@ -18,9 +18,9 @@ from decoding.command.progress import progress
 @click.option("--containing", metavar="TEXT", help="Show the tokens with this text in them.")
 @as_json
 def vocab(file: Path, eos_id: tuple[int, ...], ids: tuple[int, ...], containing: str | None, as_json: bool) -> None:
-    """Show what is in a file with a vocabulary.
+    """Show the contents of a vocabulary file.
 
-    That is its size, special tokens and end tokens; or some of its tokens.
+    These are its size, special tokens and end tokens; or the tokens that are asked for.
     """
     from automata.texts import readable
     from decoding.command.options import Mistake

@@ -5,7 +5,8 @@ when the first token is due.
     Compiling               one request: a future of `concurrent.futures`, which `asyncio.wrap_future` takes too
 
 The native core runs without Python's global interpreter lock, so it compiles in parallel with a forward pass.
-Concurrent requests for the same content share one compilation, which stops when all of them have been cancelled.
+Concurrent requests for the same content share one compilation, which stops when all of them have been cancelled; each
+gets the automaton with its own constraint as the source, since equal languages may be read as different values.
 Automata are cached by content (`decoding.compiling.content`) up to a number of bytes, which are those of their tables
 and of the texts of their constraints; the least recently requested one is dropped first. Failures are not cached,
 because a compilation that exceeded its time limit on a busy machine may succeed the next time.
@@ -34,14 +35,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 import tokenfst
 from automata.copying import NotCopied
-from automata.errors import Cancelled, LimitExceeded
+from automata.errors import Cancelled, LimitExceeded, NondeterministicGrammar
 from automata.limits import DEFAULT_LIMITS, Cancellation, Limits, Work
 from decoding.compiling.content import content_of, text_bytes
 from decoding.inputs.vocabularies import checked_vocabulary
 from tokenfst.compile import Constraint
 from tokenfst.finite.terminals import Terminals
 from tokenfst.misuse import check_constraint, check_terminals
-from tokenfst.token_automaton import TokenAutomaton
+from tokenfst.token_automaton import Source, TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
 # Seconds of the first turn: nine in ten of the JSON Schemas that people write take less.
@@ -59,12 +60,12 @@ class Compiling(NotCopied, Future[TokenAutomaton]):
 
     _instead = "submit the constraint again, or take the automaton from `result`"
 
-    def __init__(self, job: _Job | None) -> None:
+    def __init__(self, source: Source, job: _Job | None) -> None:
         super().__init__()
-        self._job = job
+        self._source, self._job = source, job
 
     def cancel(self) -> bool:
-        """Give the request up; return False if it was already done."""
+        """Give up the request; return False if it was already done."""
         cancelled = super().cancel()
         job, self._job = self._job, None
         if cancelled and job is not None:
@@ -79,7 +80,9 @@ class Compiling(NotCopied, Future[TokenAutomaton]):
         if error is not None:
             self.set_exception(error)
         elif automaton is not None:
-            self.set_result(automaton)
+            # Constraints of one language may read its texts as different values.
+            is_own = automaton.source is not None and automaton.source.constraint is self._source.constraint
+            self.set_result(automaton if is_own else automaton.with_source(self._source))
 
 
 class _Kept(NamedTuple):
@@ -109,6 +112,9 @@ class BackgroundCompiler(NotCopied):
     """Compiles in threads and caches the automata; safe to share between threads.
 
     `close`, or leaving a `with` statement, gives up all requests that are not done.
+
+    Attributes:
+        max_bytes: the memory that all cached automata may take, in bytes.
     """
 
     _instead = "share it between threads, and make another one in each process"
@@ -124,14 +130,14 @@ class BackgroundCompiler(NotCopied):
         """Make a compiler.
 
         Args:
-            max_bytes: the memory that all cached automata may take, with the texts of their constraints. Automata grow
-                while they are used, and are measured again when one is added and now and then; in between they may take
-                more. Automata that are in use elsewhere stay in memory when the cache drops them.
+            max_bytes: the memory that all cached automata may take, with the texts of their constraints, in bytes.
+                Automata grow while they are used. They are measured when one is added and now and then; in between they
+                may take more. Automata that are in use elsewhere stay in memory when the cache drops them.
             threads: the number of compilations that run at a time in each turn; others wait in the order of their
                 requests.
             limits: the limits of each compilation.
             complete: whether the tables of an automaton are also made, after it has been handed over, so that an arena
-                finds them ready. If they exceed the limits, they are not made.
+                finds them ready. If there are none, or they exceed the limits, they are not made.
 
         Raises:
             TypeError: `max_bytes` or `threads` is not an integer, or `limits` are not `Limits`.
@@ -206,18 +212,19 @@ class BackgroundCompiler(NotCopied):
         names = tuple(sorted(vocabulary.special_tokens.items()))
         encoder = vocabulary if tokenization == "canonical" else None
         said = tuple((key, value) for key, value in options.items() if key != "terminals")
+        source = Source(constraint, sets, tokenization)
         key = (content_of(constraint), vocabulary.digest, names, encoder, said, tuple(sorted(sets.items())))
         with self._lock:
             if self._closed:
                 raise RuntimeError("the compiler is closed")
             kept = self._kept.get(key)
             if kept is None:
-                return self._waiting(key, constraint, vocabulary, options)
+                return self._waiting(key, source, vocabulary, options)
             self._kept.move_to_end(key)
             self._num_hits += 1
             if self._num_hits % _HITS_BETWEEN == 0:
                 self._drop_what_exceeds()
-        request = Compiling(None)
+        request = Compiling(source, None)
         request.settle(kept.automaton, None)
         return request
 
@@ -227,8 +234,8 @@ class BackgroundCompiler(NotCopied):
             self._kept.clear()
 
     def close(self) -> None:
-        """Give up all requests that are not done, drop all automata, and wait for the threads to end. Called by one of
-        them, in a callback of a request, it does not wait."""
+        """Give up all requests that are not done, drop all automata, and wait for the threads to end. If one of these
+        threads calls this, in a callback of a request, do not wait."""
         with self._lock:
             self._closed = True
             self._kept.clear()
@@ -239,16 +246,16 @@ class BackgroundCompiler(NotCopied):
         for threads in self._threads:
             threads.shutdown(threading.get_ident() not in self._workers, cancel_futures=True)
 
-    def _waiting(self, key: Hashable, constraint: Any, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
+    def _waiting(self, key: Hashable, source: Source, vocabulary: Vocabulary, options: dict[str, Any]) -> Compiling:
         """Return a request for an automaton that is not in the cache; under the lock."""
         if os.getpid() != self._process:
             raise RuntimeError("the threads of a BackgroundCompiler do not survive a fork: make another one")
         job = self._under_way.get(key)
         if job is None:
             job = _Job(self, key)
-            self._threads[0].submit(self._run, job, 0, constraint, vocabulary, options)
+            self._threads[0].submit(self._run, job, 0, source.constraint, vocabulary, options)
             self._under_way[key] = job
-        request = Compiling(job)
+        request = Compiling(source, job)
         job.waiting.append(request)
         return request
 
@@ -267,7 +274,7 @@ class BackgroundCompiler(NotCopied):
                     if not self._closed:
                         self._threads[turn + 1].submit(self._run, job, turn + 1, constraint, vocabulary, options)
                         return
-            except RuntimeError as raised:  # the interpreter ends
+            except RuntimeError as raised:  # the interpreter is shutting down
                 error = raised
         self._settle(job, kept, error)
 
@@ -289,7 +296,7 @@ class BackgroundCompiler(NotCopied):
                 self._threads[-1].submit(self._make_tables, kept.automaton)
 
     def _make_tables(self, automaton: TokenAutomaton) -> None:
-        with suppress(LimitExceeded, Cancelled):
+        with suppress(LimitExceeded, Cancelled, NondeterministicGrammar):
             automaton.complete(limits=self._limits, cancellation=self._completing)
 
     def _keep(self, key: Hashable, kept: _Kept) -> None:
@@ -302,7 +309,7 @@ class BackgroundCompiler(NotCopied):
 
     def _drop_what_exceeds(self) -> None:
         """Drop the least recently requested automata until the others fit; under the lock."""
-        sizes = {key: kept.nbytes for key, kept in self._kept.items()}  # once: they change meanwhile
+        sizes = {key: kept.nbytes for key, kept in self._kept.items()}  # once, as they may change meanwhile
         held = sum(sizes.values())
         for key, size in sizes.items():
             if held <= self.max_bytes:

@@ -1,4 +1,4 @@
-"""What a cache of compiled constraints has to know of each.
+"""What a cache of compiled constraints must know about each of them.
 
     content_of    the key: equal constraints have equal keys, even if they are different objects
     text_bytes    the memory of its texts, which an automaton keeps for explanations
@@ -30,11 +30,11 @@ from automata.pushdown.grammar import Grammar
 from tokenfst.lazy import SupportsLazy
 from tokenfst.unique_items.language import SupportsUniqueItems
 
-# What stands for a value in a key; forms of different contents are written differently. A plain value is its own form,
-# a tuple or a list has a tuple of forms, and anything else has a list of a kind and parts.
+# The form of a value in a key; forms of different contents are written differently. A plain value is its own form, a
+# tuple or a list has a tuple of forms, and anything else has a list of a kind and parts.
 _Form: TypeAlias = Any
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
-# The memory of an entry of a dict, with its name, and of an item of a list.
+# The memory of an entry of a dict, with its name, and of an item of a list, in bytes.
 _ENTRY_BYTES = 100
 _ITEM_BYTES = 8
 
@@ -121,7 +121,7 @@ class _Forms:
         if isinstance(value, Mapping):
             return ["mapping", self.of(list(value.items()))]
         if isinstance(value, ByteAutomaton):
-            # Its arrays are made again at each access, and forms are kept by identity.
+            # Each access makes its arrays again, and forms are kept by identity.
             parts = [value.is_sparse, *value.__reduce__()[1]]
             self.made.append(parts)
             return ["ByteAutomaton", _digest(self.of(parts))]

@@ -7,5 +7,5 @@ healing          a prompt that ends inside a word -> a shorter one, and an autom
 retokenize       a text                -> the tokens with which the model would have written it
 tokens_by_bytes  the tokens of a vocabulary, sorted by their bytes
 counts           numbers of tokens, checked
-caches           the names by which a model takes its cache of keys and values
+caches           the names of a model's argument and result for its cache of keys and values
 """

@@ -1,7 +1,7 @@
-"""The names by which a model takes and returns its cache of keys and values.
+"""The names under which a model takes and returns its cache of keys and values.
 
-transformers calls both `cache` from version 5.24 on, and `past_key_values` before. The code of a model that is not part
-of transformers may keep to the old name for its argument.
+transformers calls both `cache` from version 5.24 on, and `past_key_values` before. A model that is not part of
+transformers may still use the old name for its argument.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def cache_argument(model: Any) -> str:
 
 
 def cache_of(model: Any, output: Any) -> Any:
-    """Return the cache of a model's output; None if the model keeps none, and has to read the whole text again.
+    """Return the cache of a model's output; None if the model keeps none and must read the whole text again.
 
     Raises:
-        ValueError: the output has no place for one, as that of recurrent models, whose state is of another kind.
+        ValueError: the output has no field for one, as with recurrent models, whose state is of another kind.
     """
     for name in ("cache", "past_key_values"):
         if hasattr(output, name):

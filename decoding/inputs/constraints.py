@@ -17,7 +17,7 @@ from tokenfst.compile import Constraint
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
-# An automaton, one that is still being compiled, or None for text that is free.
+# An automaton, one that is still being compiled, or None for free text.
 Constrained: TypeAlias = TokenAutomaton | Future[Any] | None
 ConstraintLike: TypeAlias = Constraint | Constrained
 ConstraintLikes: TypeAlias = ConstraintLike | Sequence[ConstraintLike]
@@ -134,7 +134,9 @@ def check_width(width: int, vocabulary: Vocabulary) -> None:
             f"last tokens, leave them out with vocabulary.truncated({width}), or take vocabulary_of(tokenizer, model)"
         )
     if width > _MAX_PADDING * len(vocabulary):
-        raise VocabularyError(f"logits of width {width} are another model's than the vocabulary of {len(vocabulary)}")
+        raise VocabularyError(
+            f"logits of width {width} are another model's: the vocabulary has {len(vocabulary)} tokens"
+        )
 
 
 def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:

@@ -87,7 +87,7 @@ class Healed(TokenAutomaton):
         self._tokens = tokens_by_bytes(self.vocabulary)
         # By bytes, the state that they lead to from the inner start; None if they lead nowhere.
         self._reached: dict[bytes, Any] = {b"": inner.start}
-        # Masks of the states along these bytes: a look into one is faster than an error from `advance`.
+        # Masks of the states along these bytes: looking into one is faster than catching an error of `advance`.
         self._masks: dict[Any, memoryview] = {}
         self._spells_all = self.vocabulary.has_every_byte
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
@@ -214,7 +214,7 @@ class Healed(TokenAutomaton):
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """Return the inner state after a text, None if it does not begin any text of the language."""
+        """Return the inner state after a text, or None if it does not begin any text of the language."""
         if text not in self._reached:
             # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
             for begin in range(len(text)):
@@ -268,7 +268,7 @@ def heal(prompt: Sequence[int], automaton: TokenAutomaton, *, max_tokens: int = 
         are removed, it has the texts of the given automaton.
 
     Raises:
-        EmptyLanguage, ValueError: as for `Healed`.
+        EmptyLanguage, VocabularyError, ValueError: as for `Healed`.
         ValueError: a token id, or `max_tokens`, is negative.
         TypeError: the prompt is not a list of token ids, or the automaton is not a token automaton.
     """

@@ -27,7 +27,7 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[l
     Args:
         tokenizer: a tokenizer of `transformers`; or a `Vocabulary` if all prompts are token ids.
         prompts: texts, or lists of token ids. An empty text becomes the tokenizer's first special token.
-        model: the model that reads them; None if it is not at hand.
+        model: the model that reads them; None if it is not known.
 
     Raises:
         TypeError: a prompt is something else, such as the output of a tokenizer, or a text without a tokenizer; or the
@@ -55,7 +55,7 @@ def prompt_tokens(tokenizer: Any, prompts: Prompts, model: Any = None) -> list[l
 
 
 def token_ids(prompt: Iterable[int]) -> list[int]:
-    """Return the token ids of one prompt, also if they are NumPy's or a tensor's integers.
+    """Return the token ids of one prompt, which may be integers of NumPy or of a tensor.
 
     Raises:
         TypeError: the prompt is something else, such as a text or a batch.
@@ -116,14 +116,14 @@ def _hint(prompt: Any) -> str:
     message = prompt[0] if isinstance(prompt, list) and prompt else prompt
     if isinstance(message, Mapping) and "content" in message:
         return (
-            ": a conversation is made token ids by "
+            ": for the token ids of a conversation, call "
             "tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)"
         )
     return ": prompt.tolist() makes a list of them" if isinstance(prompt, Tensor) else ""
 
 
 def first_token(tokenizer: Any) -> int:
-    """Return the token that stands for an empty prompt.
+    """Return the token that a model reads in place of an empty prompt.
 
     Raises:
         ValueError: the tokenizer has neither a first nor a last special token.

@@ -1,7 +1,7 @@
 """Model-preferred tokenization: the tokens with which a model itself would have written a text.
 
 DOMINO's Algorithm 3 (Beurer-Kellner, Fischer & Vechev 2024, appendix B) takes, at each position, the token that the
-model finds likeliest among those with which the rest of the text begins. This is greedy decoding with a constraint that
+model finds likeliest among those that begin the rest of the text. This is greedy decoding with a constraint that
 allows only this text, and takes a forward pass for each token.
 
 Here a few passes are enough for the whole text: tokens for all of the rest are proposed, the longest at each position,
@@ -89,7 +89,7 @@ def _reading(text: list[int], proposed: list[int]) -> Reading:
 
 
 class _Spelling:
-    """The tokens with which a text can be spelled, from each place on."""
+    """The tokens that can spell the rest of a text, from each place on."""
 
     def __init__(self, known: TokensByBytes, text: bytes) -> None:
         self.known, self.text = known, text
@@ -103,7 +103,7 @@ class _Spelling:
             raise EmptyLanguage(f"no tokens of the vocabulary spell {text!r}")
 
     def lengths(self, at: int) -> list[int]:
-        """Return the lengths of the tokens with which the rest of the text begins, in ascending order."""
+        """Return the lengths of the tokens that begin the rest of the text, in ascending order."""
         longest = min(self.known.longest, len(self.text) - at)
         return [length for length in range(1, longest + 1) if self.known.ids(self.text[at : at + length])]
 

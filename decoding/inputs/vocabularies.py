@@ -59,7 +59,7 @@ def _prepared(tokenizer: Any) -> _Prepared:
 
 
 def _num_logits(model: Any) -> int | None:
-    """Return the number of logits of a model, None if it does not say: for a function that makes logits, say."""
+    """Return the number of logits of a model; None if it does not say, as a plain function does not."""
     text_config = getattr(getattr(model, "config", None), "get_text_config", None)
     width = getattr(text_config(decoder=True), "vocab_size", None) if text_config is not None else None
     return width if isinstance(width, int) else None

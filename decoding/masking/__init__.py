@@ -2,6 +2,6 @@
 
 batch_tracker  BatchTracker: finds the state of each row from its tokens, and masks logits
 host_masks     the masks of rows whose states are on the host
-costs          subtract_costs: subtracts the costs of tokens, for automata on the host
+costs          subtract_costs: the costs of tokens, for automata on the host
 processor      ConstraintLogitsProcessor: the logits processor for `model.generate`
 """

@@ -62,7 +62,7 @@ class BatchStates(NamedTuple):
         written: `[B, W]`, the tokens of the rows after the prompts.
         device: the states of the rows on the device; other rows are in the slot that allows everything. None if no row
             is on the device.
-        host: by row, the state of a row on the host, None for the others.
+        host: by row, the state of a row on the host; None for the others.
         lost: `[B]` bool, the rows that continue no earlier row; None if every row is known to continue one.
     """
 
@@ -138,7 +138,7 @@ class BatchTracker:
         self._last = 0
         self._keep(BatchStates(prompts[:, self.prompt_length :], at, tuple(host)))
 
-    # Where rows stand
+    # The states of rows
 
     def states(self, tokens: Tensor) -> BatchStates:
         """Return the states of the rows.
@@ -159,7 +159,7 @@ class BatchTracker:
                 found = found & (prompts == self._prompts).all(1)
                 return self._advanced(self._selected(known, place, found), written)
         if not torch.equal(prompts, self._prompts):
-            raise ValueError("these are other prompts than before: a processor is made for one call of generate")
+            raise ValueError("the prompts differ from those before: a processor is made for one call of generate")
         for length in sorted(self._kept, reverse=True):
             known = self._kept[length]
             if length <= written.shape[1]:
@@ -211,7 +211,7 @@ class BatchTracker:
         return BatchStates(states.written.index_select(0, place), device, host, lost)
 
     def _advanced(self, states: BatchStates, written: Tensor) -> BatchStates:
-        """Return the states with one token more."""
+        """Return the states after one more token."""
         last, device, host = written[:, -1], states.device, states.host
         if self._arena is not None and device is not None:
             device = self._arena.advance(device, last.to(self.device))
@@ -292,7 +292,7 @@ class BatchTracker:
             return
         for states, remaining in unchecked:
             if states.lost is not None and bool(states.lost.any()):
-                raise ValueError("a row continues none of the rows of the call before")
+                raise ValueError("a row continues none of the rows of the previous call")
             self._astray_now(states, remaining)
 
     def _examined(self, states: BatchStates, remaining: int | None) -> Tensor | None:
@@ -380,7 +380,7 @@ def _is_host(device: torch.device) -> bool:
 def _arena(
     automata: Sequence[TokenAutomaton | None], device: torch.device, width: int, max_depth: int | None
 ) -> tuple[Arena | None, list[int]]:
-    """Return the arena of the automata that it can hold, None if there are none, and the slot of each automaton.
+    """Return the arena of the automata that it can hold, or None if there are none, and the slot of each automaton.
 
     Raises:
         ValueError, LimitExceeded: `max_depth` is given, and the arena cannot hold an automaton with a stack.

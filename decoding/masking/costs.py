@@ -1,4 +1,4 @@
-"""Subtracts the costs of tokens from logits, for automata whose states are on the host."""
+"""Subtract the costs of tokens from logits, for automata whose states are on the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokenfst.token_automaton import TokenAutomaton
 def subtract_costs(logits: Tensor, positions: Sequence[tuple[TokenAutomaton, Any] | None]) -> Tensor:
     """Return logits less the costs of tokens (`TokenAutomaton.costs`); the same tensor if no token has a cost.
 
-    Where something is subtracted the result is float32 at least: half precision would round small costs away.
+    If costs are subtracted, the result is float32 at least: half precision would round small costs away.
 
     Args:
         logits: `[R, V]`, logits or log-probabilities.

@@ -43,8 +43,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
 
     If other options or processors forbid all tokens that the constraint allows, the text ends there, incomplete, since
     only the mask is known here; `generate` finds and refuses such a text. A token that a model is told to begin with
-    (`forced_bos_token_id`) is one of these: pass it in `decoder_input_ids`. Continuous batching needs another way
-    (`serving/continuous_batching.py`).
+    (`forced_bos_token_id`) is one of these: pass it in `decoder_input_ids`. For continuous batching, see
+    `serving/continuous_batching.py`.
 
     Attributes:
         vocabulary: the tokens.
@@ -176,7 +176,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         return tracker.apply_(scores, tracker.states(input_ids), remaining, wrap_up)
 
     def check(self) -> None:
-        """Raise any error that `apply_` has not yet reported on an accelerator; waits for the device.
+        """Raise any error that `apply_` has not yet reported on an accelerator. This waits for the device.
 
         Raises:
             TokenNotAllowed, IncompleteOutput, TooManyConfigurations, ValueError: as for `apply_`.

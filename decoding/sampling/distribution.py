@@ -64,7 +64,7 @@ def probabilities(
 def _masked(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return the scores of allowed tokens, the largest 0, in new memory; and which rows allow none, `[B, 1]` bool.
 
-    A token that the model rules out and the mask does not has the lowest finite score: it counts only if there are no
+    A token that the mask allows and the model rules out has the lowest finite score: it counts only if there are no
     others. Rows that allow nothing are NaN from here on, until they are replaced.
     """
     largest = torch.finfo(torch.float32).max

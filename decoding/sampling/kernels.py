@@ -118,7 +118,7 @@ def write_chances(
 
 @triton.jit
 def folded(word, bits: tl.constexpr):
-    """Return the word, exclusive-or itself shifted to the right."""
+    """Return the word XOR itself shifted to the right."""
     return word ^ (word >> bits)
 
 

@@ -134,7 +134,7 @@ def _mixed(word: Tensor) -> Tensor:
 
 
 def _folded(word: Tensor, bits: int) -> Tensor:
-    """Return the word, exclusive-or itself shifted to the right with zeros; torch's own shift fills with the sign."""
+    """Return the word XOR itself shifted to the right, filled with zeros; torch's own shift fills with the sign."""
     return (word >> bits).bitwise_and_((1 << (64 - bits)) - 1).bitwise_xor_(word)
 
 

@@ -1,4 +1,4 @@
-"""The distribution and the draw on a GPU, by kernels of their own (`decoding.sampling.kernels`).
+"""The distribution and the draw on a GPU, as kernels (`decoding.sampling.kernels`).
 
     chances(...)     probabilities, except for typical sampling
     winners(...)     the tokens that win the race

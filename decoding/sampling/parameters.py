@@ -21,9 +21,9 @@ from torch import Tensor
 from decoding.devices import sent
 from decoding.inputs.counts import token_count
 
-# Stands for no top-k: no vocabulary is larger.
+# The value for no top-k: no vocabulary is larger.
 _ALL: Final = 1 << 40
-# The largest setting. It is far below the largest number of float32, which stands for tokens that the model rules out,
+# The largest setting. It is far below the largest number of float32, the score of tokens that the model rules out,
 # and its inverse is far above the smallest one: beyond it, sums and quotients of scores would no longer be numbers.
 _HUGE: Final = 1e30
 

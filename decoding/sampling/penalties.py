@@ -74,7 +74,7 @@ def penalized(logits: Tensor, samplings: Samplings, history: History) -> Tensor:
 
 
 def _padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> Tensor:
-    """Return token ids, -1 where a row is shorter than the longest, `[B, T]` int64."""
+    """Return token ids, `[B, T]` int64, with -1 after the end of shorter rows."""
     padded = np.full((len(rows), max(map(len, rows))), -1, np.int64)
     for number, row in enumerate(rows):
         padded[number, : len(row)] = row

@@ -12,7 +12,7 @@ account, so every beam can be completed at every step, and every text that is re
 
 Scores are the model's own: the sum of its log-probabilities over the tokens of the text, not renormalized to the
 allowed tokens. So texts are ranked by the model's distribution conditioned on the language, because conditioning only
-divides all probabilities by the same number. Scores that are renormalized at each step would favor texts that the
+divides all probabilities by the same number. Scores that are renormalized at each step would favour texts that the
 constraint forces.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-# To this power, a length of a billion tokens is still a float.
+# The largest exponent: a length of a billion tokens to this power still fits into a float.
 _LARGEST_PENALTY: Final = 32
 
 
@@ -15,7 +15,7 @@ class Hypothesis:
 
     Attributes:
         text: the text; also `str(hypothesis)`.
-        tokens: its tokens, with the end token.
+        tokens: its tokens, including the end token.
         log_probability: the model's (not the sampler's) log-probability of the tokens given the prompt, in nats; for
             the end, it uses the total probability of all end tokens.
         score: the number by which texts are ranked.
@@ -33,7 +33,7 @@ class Hypothesis:
 
 
 def check_penalty(penalty: float) -> None:
-    """Raise ValueError unless a power of any length can be written as a float."""
+    """Raise ValueError unless any length to this power fits into a float."""
     if not -_LARGEST_PENALTY <= penalty <= _LARGEST_PENALTY:
         raise ValueError(f"length_penalty is from -{_LARGEST_PENALTY} to {_LARGEST_PENALTY}, not {penalty}")
 

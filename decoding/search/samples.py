@@ -56,7 +56,7 @@ def best_of_n(
         seed: makes sampling repeatable. Each of the n texts has a seed derived from it, so the texts of a prompt do not
             depend on the other prompts.
         length_penalty: texts are ranked by log-probability / length ** penalty.
-        judge: a function whose result is used for ranking instead.
+        judge: a function from a text to the score by which it is ranked instead.
         difficulty: collects every step; text i of prompt p has the number p * n + i, in the order of sampling.
         at_text_start, limits: as for `generate`.
         **options: further settings of `Sampling`, such as `top_k`.
@@ -67,8 +67,8 @@ def best_of_n(
 
     Raises:
         IncompleteOutput: the shortest text takes more than `max_new_tokens`.
-        ValueError: n is not positive; there are more or fewer constraints than prompts; or the logits are narrower than
-            the vocabulary.
+        ValueError: n is not positive; `length_penalty` is out of its range; there are more or fewer constraints than
+            prompts; or the logits are narrower than the vocabulary.
         Exception: as for `generate`.
     """
     n = token_count("n", n, least=1, of="texts")

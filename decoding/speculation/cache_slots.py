@@ -51,7 +51,7 @@ class CachedText:
             self.nodes.clear()
 
     def _settle(self, text: list[int]) -> None:
-        """Turn the nodes that the text continues with into text."""
+        """Turn the nodes with which the text continues into text."""
         read = len(self.slots)
         if text[:read] != self.text[:read]:
             del self.slots[common_prefix_length(text, self.text) :]

@@ -46,8 +46,8 @@ VERSION: Final = 1
 # The maximum number of counts that are kept; each takes some 200 bytes.
 MAX_COUNTS: Final = 1 << 20
 
-# The key of a state: numbers that mean the same whenever the automaton is made. Then the counts of the tokens that came
-# next; and what stands for the previous token at the start of a text.
+# The key of a state: numbers that mean the same each time the automaton is made. The counts of the tokens that came
+# next. The previous token at the start of a text.
 Key: TypeAlias = tuple[int, ...]
 Counts: TypeAlias = dict[int, int]
 _START: Final = -1

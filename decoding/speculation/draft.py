@@ -49,7 +49,7 @@ class DraftModel:
             ValueError: there are no levels, or a level has no tokens.
         """
         if not widths or min(widths) < 1:
-            raise ValueError(f"widths are one at least, and each is 1 or more, not {tuple(widths)}")
+            raise ValueError(f"widths are a list of at least one number, each 1 or more, not {tuple(widths)}")
         self.reader = reader
         self.widths = tuple(widths)
         # For each tree, the level of each node that this proposer added.

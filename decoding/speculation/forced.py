@@ -48,7 +48,7 @@ class ForcedText:
         """Make a proposer.
 
         Args:
-            encode: encodes a text to token ids as the model has seen them, without special tokens.
+            encode: encodes a text to token ids, as in the model's training, without special tokens.
             verified: whether the model verifies the tokens. If not, forced text is written without asking the model,
                 except for its last piece.
         """

@@ -28,7 +28,7 @@ class Speculation:
             (`DraftModel`).
         max_proposed: the maximum number of tokens proposed at once for a text.
         opportunistic: whether to make a mask only if the first draw is refused, or a proposer asks for the mask; not
-            with a setting that truncates the distribution.
+            possible with a setting that truncates the distribution.
         statistics: the statistics of the last call of `generate`.
     """
 
@@ -44,7 +44,7 @@ class Speculation:
 
         Raises:
             ValueError: a width is less than 1, or `max_proposed` less than 0.
-            TypeError: a number is not an integer, or a proposer is none; or one proposer is given without a list.
+            TypeError: a number is not an integer, `proposers` is not a list, or an element of it is not a proposer.
         """
         self.max_proposed = token_count("max_proposed", self.max_proposed, least=0)
         for name, several in (("proposers", self.proposers), ("draft_widths", self.draft_widths)):

@@ -109,7 +109,7 @@ class CachedModel:
         self.model = model
         self.forwards = 0
         self._batch = batch
-        # From the beginning of a reading until its end; still true after an exception in between.
+        # True from the beginning of a reading until its end, and after an exception in between.
         self._is_reading = False
         self._start_over()
         self._cache_argument = cache_argument(model)
@@ -146,7 +146,7 @@ class CachedModel:
         self._cache = DynamicCache()
 
     def _admit(self, asked: set[int]) -> None:
-        """Drop the texts that have not been asked about for long, once they are half of the cache."""
+        """Drop the texts that have not been asked about for a while, once they are half of the cache."""
         if not asked <= self._rows.keys():
             self._start_over()
         self._idle = {row: 0 if row in asked else self._idle[row] + 1 for row in self._rows}

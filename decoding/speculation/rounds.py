@@ -76,7 +76,7 @@ def decode_speculatively(
         TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
         TypeError: an automaton is something else.
         ValueError: a prompt is empty; there are more or fewer automata or settings than prompts; masking is
-            opportunistic and the distribution is truncated; or a number is too small.
+            opportunistic and the distribution is truncated; `CachedModel` refuses the model; or a number is too small.
     """
     clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens, least=1)
     max_proposed = token_count("max_proposed", max_proposed, least=0)
@@ -167,9 +167,9 @@ def _writings(
     opportunistic: bool,
 ) -> list[_Writing]:
     if not len(prompts) == len(automata) == len(samplings):
-        raise ValueError(f"{len(prompts)} prompts, {len(automata)} automata and {len(samplings)} settings")
+        raise ValueError(f"there are {len(prompts)} prompts, {len(automata)} automata and {len(samplings)} settings")
     if not all(map(len, prompts)):
-        raise ValueError("a prompt holds one token at least: a model says nothing after none")
+        raise ValueError("a prompt has no tokens: begin with the model's first special token")
     for automaton, sampling in zip(automata, samplings, strict=True):
         _check(automaton, max_new_tokens)
         if opportunistic:

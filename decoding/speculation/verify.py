@@ -44,7 +44,7 @@ from decoding.sampling import History, Noise, Sampling, Samplings, choose, proba
 from decoding.sampling.penalties import penalized
 from decoding.speculation.tree import ROOT, Tree
 
-# Streams of the noise, beside that of plain draws.
+# Streams of the noise, besides that of plain draws.
 DRAFT_STREAM: Final = 1
 ACCEPT_STREAM: Final = 2
 
@@ -234,7 +234,7 @@ def _residual(left: Tensor, drawn: Tensor) -> Tensor:
     """Return the distribution to draw from after a token drawn from `drawn` was refused, `[V]`."""
     residual = (left - drawn).clamp_(min=0)
     total = residual.sum()
-    return residual / total if total > 0 else left  # equal but for rounding, so that any token might be refused
+    return residual / total if total > 0 else left  # equal except for rounding, so any token may be refused
 
 
 def _fitted(drawn: Tensor | None, like: Tensor) -> Tensor:

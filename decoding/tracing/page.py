@@ -38,5 +38,5 @@ def _part(name: str) -> str:
 
 
 def _embedded(data: dict[str, Any]) -> str:
-    """Return JSON that may stand in a script element: no `<` can end it, and no character is outside ASCII."""
+    """Return JSON for a script element: it has no `<`, which could end the element, and only ASCII characters."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

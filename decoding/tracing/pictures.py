@@ -13,7 +13,7 @@ from automata.charts import Picture, bars
 
 
 def percent(value: float) -> str:
-    """Write a probability in percent: with one decimal from 1%, two significant digits below, `~0%` below 0.0001%."""
+    """Return a probability in percent: with one decimal from 1%, two significant digits below, `~0%` below 0.0001%."""
     if value == 0 or value >= 0.01:
         return f"{value:.1%}" if 0 < value < 1 else f"{value:.0%}"
     return f"{100 * value:.2g}%" if value >= 1e-6 else "~0%"

@@ -114,7 +114,7 @@ class TracedText:
 
     @property
     def interventions(self) -> int:
-        """How often the token that the model considered the likeliest was forbidden."""
+        """The number of steps at which the token that the model considered the likeliest was forbidden."""
         return sum(step.intervened for step in self.steps)
 
     @property

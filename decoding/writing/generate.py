@@ -31,7 +31,7 @@ from tokenfst.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from decoding.tracing import Recorder, Trace
 
-# Settings of `transformers` that leave the model's distribution as it is; its defaults may be others, such as top_k=50.
+# Settings of `transformers` that leave the model's distribution unchanged; its defaults may differ, such as top_k=50.
 _NEUTRAL: Final = {"top_k": 0, "top_p": 1.0, "min_p": None, "typical_p": 1.0}
 # Below this temperature only the likeliest token is left, and the scores of `transformers` would be infinite.
 _COLD: Final = 1e-30
@@ -42,7 +42,7 @@ _OWN: Final = (
     *("eos_token_id", "pad_token_id", "inputs", "input_ids", "attention_mask", "return_dict_in_generate"),
     *("generation_config", "tokenizer"),
 )
-# Held while the state of torch's random numbers, which all threads share, is that of a seed.
+# Held while torch's random state, which all threads share, is that of a seed.
 _SEEDED: Final = threading.RLock()
 # Settings of `Sampling` that the loop of `transformers` does not have.
 _ONLY_OURS: Final = ("presence_penalty", "frequency_penalty")
@@ -158,7 +158,7 @@ def generate(
         speculation: proposes several tokens at once, without changing the distribution; None for one token at a time.
         trace: whether to return a trace of each token with the texts: candidates, stacks, places (`decoding.tracing`).
             The texts are the same; each token takes some more time and memory. Not with beams, drafts or speculation.
-        **options: further settings of `Sampling`, such as `top_k`, by their names; without speculation also options of
+        **options: further settings of `Sampling`, such as `top_k`; without speculation also options of
             `model.generate`, such as `num_return_sequences`, `assistant_model` or `cache_implementation`. Processors in
             `logits_processor` come before the mask.
 
@@ -380,7 +380,7 @@ def samplings_of(sampling: Sampling, seed: int | Sequence[int] | None, batch: in
 
 def _without_padding(row: list[int], automaton: TokenAutomaton | None, pad: int) -> list[int]:
     """Return the tokens of a text that was stopped before others of the batch, without the padding after it. A
-    constraint may name the token of padding, so no more is taken away than is needed for a complete text."""
+    constraint may allow the padding token, so only as many are removed as a complete text requires."""
     if automaton is None or pad in automaton.vocabulary.eos_ids or set(row) == {pad}:
         return row  # with beams, a row of padding means that no further text was found
     end = len(row)

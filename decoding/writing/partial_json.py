@@ -28,7 +28,7 @@ _VALUE, _FIRST_VALUE, _NAME, _FIRST_NAME, _COLON, _NEXT, _OVER, _STRING, _WORD =
 _SPACE = re.compile(r"[ \t\n\r]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _WORDS = re.compile(r"[-+.0-9A-Za-z]*")
-# As much as can be read: an unfinished fraction or exponent is left off.
+# As much as can be read; an unfinished fraction or exponent is left out.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{4}")
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -133,7 +133,7 @@ class PartialJson:
         if self._next == _WORD:
             self._end_word()
         if self._next != _OVER:
-            raise self._refused("the JSON text is not whole")
+            raise self._refused("the JSON text is not complete")
         return self.value
 
     # Marks
@@ -186,7 +186,7 @@ class PartialJson:
         if text[at] == "\\":
             return self._read_escape(text, at)
         if text[at] != '"':
-            raise self._refused(f"a string holds the character {text[at]!r} as it is")
+            raise self._refused(f"a string has the character {text[at]!r} unescaped")
         self._text += self._half
         self._half = ""
         if self._is_name:

@@ -86,7 +86,7 @@ class TextSoFar:
 
         Raises:
             UnicodeDecodeError: the text is not UTF-8, and `errors` is "strict".
-            VocabularyError: the vocabulary has no such token, and nothing was read.
+            VocabularyError: the vocabulary has no such token; nothing has been read.
         """
         written, tokens = b"", list(tokens)
         check_ids(tokens, len(self._vocabulary))
@@ -103,7 +103,7 @@ class TextSoFar:
         return self._decoder.decode(written if self._reading is None else self._reading.put(written))
 
     def finish(self) -> str:
-        """End the text, and return what a character that has begun is decoded to.
+        """End the text, and return what an incomplete last character is decoded to.
 
         Raises:
             UnicodeDecodeError: a character has begun, and `errors` is "strict".
@@ -164,7 +164,7 @@ class Stream(NotCopied, Generic[T_co]):
         # The names of tokens that write nothing, and the text with the names of those that were written.
         self._names: Mapping[int, str] = {}
         self._named = ""
-        # From the request for a piece until it is complete; still true after an exception in between.
+        # True from the request for a piece until it is complete, and after an exception in between.
         self._is_writing = False
 
     def __iter__(self) -> Stream[T_co]:
@@ -191,7 +191,7 @@ class Stream(NotCopied, Generic[T_co]):
         return piece
 
     def _piece(self) -> Piece | None:
-        """Write up to the next character; return the piece, None if the text is over."""
+        """Write up to the next character; return the piece, or None if the text is complete."""
         for token in self._next:
             self.tokens.append(token)
             if self._pieces is None:
@@ -215,7 +215,7 @@ class Stream(NotCopied, Generic[T_co]):
         Returns:
             The result of `parse`, which reads the text with the names of tokens that write nothing, if the constraint
             has it; for a JSON Schema, the value of the JSON text; otherwise the text. For an automaton, the constraint
-            is the one that it was compiled from.
+            is the one from which it was compiled.
 
         Raises:
             TextNotAllowed: the constraint's `parse` refuses the value, because of a model's validators, for example; or
@@ -320,7 +320,7 @@ def stream(
     )
 
     def begin() -> tuple[Pieces, object, Mapping[int, str]]:
-        # The automaton is compiled when there is a token.
+        # Once there is a token, the automaton has been compiled.
         automaton = processor.automata()[0]
         meant = _constraint_of(automaton)
         pieces = Pieces(_characters(automaton, vocabulary, at_text_start), is_json=isinstance(meant, JsonTexts))
@@ -330,7 +330,7 @@ def stream(
 
 
 def _constraint_of(automaton: TokenAutomaton | None) -> object:
-    """Return the constraint that an automaton was compiled from; None if it is not known, as after loading a file."""
+    """Return the constraint from which an automaton was compiled; None if it is not known, as after loading a file."""
     whole = automaton.inner if isinstance(automaton, Healed) else automaton
     return None if whole is None or whole.source is None else whole.source.constraint
 
@@ -346,7 +346,7 @@ def _names(automaton: TokenAutomaton | None, vocabulary: Vocabulary) -> dict[int
 
 
 def _characters(automaton: TokenAutomaton | None, vocabulary: Vocabulary, at_text_start: bool) -> TextSoFar:
-    """Return what reads the tokens of a text."""
+    """Return the converter of a text's tokens."""
     if automaton is None:
         return TextSoFar(vocabulary, at_text_start=at_text_start, errors="replace")  # it may be cut off anywhere
     skipped = len(automaton.prefix) if isinstance(automaton, Healed) else 0

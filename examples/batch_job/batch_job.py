@@ -1,36 +1,37 @@
-"""A batch job on many machines: prompts, each with a JSON Schema of its own, to values that satisfy the schemas.
+"""A batch job on many machines: from prompts, each with its own JSON Schema, to values that satisfy the schemas.
 
     python batch_job.py PROMPTS OUTPUT [--address HOST:PORT] [--workers 8] [--gpus 1] [--model FOLDER]
 
-PROMPTS is a folder of JSON Lines files, the shards, with a record `{"id": ..., "prompt": ..., "schema": ...}` in each
-line. For each shard a file of the same name appears in OUTPUT, with a line for each record, in their order:
+PROMPTS is a folder of JSON Lines files, the shards. Each line is a record `{"id": ..., "prompt": ..., "schema": ...}`.
+For each shard, a file of the same name appears in OUTPUT, with a line for each record, in the same order:
 
-    {"id": ..., "text": ..., "value": ...}   what was written, and the same as a value, digit by digit
-    {"id": ..., "error": ...}                the schema cannot be honoured, or the record cannot be read: where, and why
+    {"id": ..., "text": ..., "value": ...}   the text that was written, and its JSON value with every digit
+    {"id": ..., "error": ...}                where and why the schema cannot be honoured, or the record cannot be read
 
-Both folders are on a file system that all machines see, and that renames a file at once.
+Both folders must be on a file system that all machines share and that renames files atomically.
 
-    Job           what the texts depend on
-    Request       one record: its prompt and its automaton, or what is wrong with it
-    Writer        a model, its vocabulary and a compiler, loaded once; from the lines of a shard to those of its output
-    write_whole   a file appears whole or not at all
-    Worker        an actor of Ray Data: one writer
-    run           the job: what is left to do, on as many workers as there are
+    Job           the settings on which the texts depend
+    Request       one record: its prompt and its automaton, or the error in it
+    Writer        a model, its vocabulary and a compiler; turns the lines of a shard into those of its output
+    write_whole   writes a file that appears complete or not at all
+    Worker        an actor of Ray Data with one writer
+    run           runs the job: writes the missing outputs with a number of workers
 
-Ray Data distributes the shards, starts an actor again where there is room when its node dies, and runs the shard that
-it had again. That holds while the driver lives. What holds beyond it are the files: a shard's output is written beside
-its place, and renamed when it is on the disk, so it is there whole or not at all; a job that is started again runs the
-shards that have no output yet. What was written of a shard when its node died is lost, so a shard is minutes of work.
+Ray Data distributes the shards. If a node dies, it starts the node's actor again where there is room, and runs the
+actor's shard again. This works only while the driver runs; beyond that, the job relies on its files. The output of a
+shard is written to a temporary file in OUTPUT, which is renamed once it is on disk, so the output is complete or
+missing. A job that is started again runs the shards that have no output yet. If a node dies, the unfinished output of
+its shard is lost, so a shard should take only minutes.
 
-A shard run twice, by a node that was given up too early, is no harm: its texts are the same. Each record draws from a
-seed of its own, made of the job's and its id; and since batches are cut from a shard in its order, the last bits of
-the logits are the same as well, on machines of one kind. Only a schema that takes about as long to compile as the limit
-allows (`TOKENFST_COMPILE_SECONDS`) may be honoured by one run and refused by another.
+It does no harm if a shard runs twice, because its texts are the same each time. Each record has its own seed, derived
+from the job's seed and the record's id. Batches are taken from a shard in order, so even the last bits of the logits
+are the same on machines of the same kind. Only a schema that takes about as long to compile as the limit allows
+(`TOKENFST_COMPILE_SECONDS`) may be honoured in one run and refused in another.
 
-Rejected, of Ray Data: `read_json` (an id "1" becomes a number, and one line that is not JSON ends the job); the files
-of `write_json` (their names are drawn again by each run, and they appear before they are whole); its checkpoint of ids
-(what is left after a restart is cut into other batches, and the order of records is lost); more than one shard in
-flight for each actor (they would wait for the actor when its node dies).
+Rejected, of Ray Data: `read_json` (the id "1" becomes a number, and one line that is not JSON ends the job); the files
+of `write_json` (each run chooses new names, and the files appear before they are complete); its checkpoint of ids
+(after a restart, the remaining records form other batches, and the order of records is lost); more than one shard in
+flight for each actor (if the actor's node dies, all of them wait).
 """
 
 from __future__ import annotations
@@ -60,23 +61,23 @@ from serving.settings import settings_from_environment
 from serving.specifications import constraint_of
 from tokenfst import TokenAutomaton
 
-# How often a shard is begun in one run of the job. Ray Data itself would begin one that kills its worker for ever.
+# The maximum number of attempts at a shard in one run. Ray Data would retry a shard that kills its worker forever.
 MAX_ATTEMPTS: Final = 5
 MANIFEST: Final = "job.json"
-# What is raised for a record that cannot be read, or a schema that cannot be honoured.
+# The errors of a record that cannot be read, or a schema that cannot be honoured.
 _REFUSALS: Final = (TokenfstError, ValueError, TypeError, RecursionError)
 
 
 @dataclass(frozen=True)
 class Job:
-    """What the texts depend on, beside the records.
+    """The settings on which the texts depend, besides the records.
 
     Attributes:
         model: a folder or a name that `transformers` loads; "bundled" for the model that comes with the package.
-        seed: the job's part of each record's seed.
+        seed: the seed from which the seeds of all records are derived.
         temperature: as for `generate`.
-        max_new_tokens: the limit for each text, the end token counted.
-        batch: how many texts are written at a time.
+        max_new_tokens: the limit for each text, including the end token.
+        batch: the number of texts that are written at a time.
     """
 
     model: str = "bundled"
@@ -86,7 +87,7 @@ class Job:
     batch: int = 16
 
     def seed_of(self, record: str | int | None) -> int:
-        """Return the seed of a record, by its id."""
+        """Return the seed of the record with this id."""
         return int.from_bytes(hashlib.sha256(json.dumps([self.seed, record]).encode()).digest()[:8])
 
 
@@ -96,11 +97,11 @@ class Request:
 
     Attributes:
         place: the shard and the line.
-        id: the record's; None where it could not be read.
-        prompt: its tokens.
-        automaton: what its text has to match, while it is being compiled and after.
-        text: what was written.
-        error: why nothing is; "" where there is no reason.
+        id: the id of the record; None if it could not be read.
+        prompt: the token ids of its prompt.
+        automaton: a future of the automaton of its schema; None until it is requested.
+        text: the text that was written.
+        error: why no text is written; "" if there is no error.
     """
 
     place: str
@@ -111,27 +112,27 @@ class Request:
     error: str = ""
 
     def refuse(self, error: BaseException, part: str = "") -> None:
-        """Remember why nothing is written."""
+        """Record why no text is written."""
         self.error = ": ".join(filter(None, (self.place, part, str(error))))
 
     def line(self) -> str:
-        """Return the line of the output."""
+        """Return the line for the output."""
         if self.error:
             return json.dumps({"id": self.id, "error": self.error})
-        # JSON has line ends only where it may as well have blanks; read and written again, digits would get lost.
+        # Line ends in JSON are whitespace, so blanks can replace them. Parsing and writing the value could lose digits.
         value = self.text.replace("\n", " ")
         return f'{json.dumps({"id": self.id, "text": self.text})[:-1]}, "value": {value}}}'
 
 
 class Writer:
-    """A model, its vocabulary and a compiler: from the lines of a shard to those of its output."""
+    """A model, its vocabulary and a compiler, which turn the lines of a shard into those of its output."""
 
     def __init__(self, job: Job, threads: int = 1) -> None:
         """Load the model.
 
         Args:
-            job: which one, and how it writes.
-            threads: for the model, on a CPU.
+            job: the model, and the settings of its texts.
+            threads: the number of threads of the model on a CPU.
         """
         torch.set_num_threads(threads)
         self.job = job
@@ -144,7 +145,7 @@ class Writer:
         )
 
     def lines(self, shard: Path) -> Iterator[str]:
-        """Yield the output of a shard; the constraints of a batch are compiled while the one before is written."""
+        """Yield the output of a shard; the constraints of a batch are compiled while the previous batch is written."""
         before: list[Request] = []
         for numbered in _batched(_records(shard), self.job.batch):
             requests = [self.request(line, f"{shard.name}, line {number}") for number, line in numbered]
@@ -153,7 +154,7 @@ class Writer:
         yield from self.written(before)
 
     def request(self, line: bytes, place: str) -> Request:
-        """Read a record, and begin to compile its schema."""
+        """Read a record, and start compiling its schema."""
         request, part = Request(place), ""
         try:
             record = _record(line)
@@ -169,7 +170,7 @@ class Writer:
         return request
 
     def written(self, requests: Sequence[Request]) -> Iterator[str]:
-        """Write the texts of a batch, and yield its lines."""
+        """Write the texts of a batch, and yield the lines for the output."""
         for request in requests:
             if request.automaton is not None:
                 try:
@@ -182,7 +183,7 @@ class Writer:
     def _prompt(self, prompt: Any) -> list[int]:
         if not isinstance(prompt, str):
             raise ValueError(f"a prompt is a text, not {type(prompt).__name__}")
-        prompt.encode()  # raises where UTF-8 has no spelling for it, and so the tokenizer none
+        prompt.encode()  # raises for lone surrogates, which a tokenizer cannot encode
         (tokens,) = prompt_tokens(self.tokenizer, prompt)
         places = getattr(self.model.config, "max_position_embeddings", None)
         if places is not None and len(tokens) + self.job.max_new_tokens > places:
@@ -192,7 +193,7 @@ class Writer:
         return tokens
 
     def _write(self, requests: Sequence[Request]) -> None:
-        """Write texts; where one cannot be written, the others are."""
+        """Write texts; if one of them cannot be written, write the others one by one."""
         if not requests:
             return
         try:
@@ -218,7 +219,7 @@ class Writer:
 
 
 def _loaded(name: str) -> tuple[Any, Any]:
-    """Return a model, on an accelerator if this process is given one, and its tokenizer."""
+    """Return a model, on an accelerator if this process has one, and its tokenizer."""
     if name == "bundled":
         return bundled_model()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -227,7 +228,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
 
 
 def _records(shard: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a shard that are not blank, with their numbers from 1."""
+    """Yield the lines of a shard that are not blank, each with its number, counted from 1."""
     with shard.open("rb") as file:
         yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
 
@@ -239,10 +240,10 @@ def _batched(items: Iterable[tuple[int, bytes]], size: int) -> Iterator[list[tup
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    """Return a record.
+    """Return the record in a line.
 
     Raises:
-        ValueError: the line is none.
+        ValueError: the line is not a JSON object.
     """
     try:
         record = json.loads(line.decode().strip())
@@ -267,8 +268,8 @@ def _id(record: dict[str, Any]) -> str | int:
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write a file that appears when it is whole, and on the disk."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")  # as `_unfinished` finds it
+    """Write a file that appears only when it is complete and on disk."""
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")  # a name that `_unfinished` finds
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)
@@ -279,13 +280,13 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
         beside.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)  # the name too
+        os.fsync(folder)  # so that the name is on disk, too
     finally:
         os.close(folder)
 
 
 def _unfinished(folder: Path, pattern: str) -> list[Path]:
-    """Return what is left of files that processes were writing when they were killed."""
+    """Return the temporary files that were left behind by processes that were killed."""
     return list(folder.glob(f".{pattern}.*"))
 
 
@@ -296,9 +297,9 @@ class Worker:
         self.writer, self.prompts, self.output = Writer(job, threads), prompts, output
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Write the output of a shard, and return what is in it."""
+        """Write the output of a shard; return its number of records, and how many of them have errors."""
         name = str(batch["shard"][0])
-        # A shard is run again as well if its node died after it was finished and before that was known.
+        # A shard also runs again if its node died after finishing it, but before reporting so.
         if not (self.output / name).exists():
             attempts = len(_unfinished(self.output, glob.escape(name)))
             if attempts >= MAX_ATTEMPTS:
@@ -313,7 +314,7 @@ def begin(job: Job, prompts: Path, output: Path) -> list[str]:
     """Return the names of the shards that have no output yet.
 
     Raises:
-        ValueError: there are no shards; or the output is that of another job, or of prompts that have changed since.
+        ValueError: there are no shards; or the output belongs to another job, or the prompts have changed since.
     """
     shards = {}
     for path in sorted(prompts.glob("*.jsonl")):
@@ -339,7 +340,12 @@ def _tidy(output: Path) -> None:
 
 
 def run(job: Job, prompts: Path, output: Path, *, workers: int, threads: int, gpus: float) -> None:
-    """Write the output of all shards that have none, on a Ray cluster that this process is connected to."""
+    """Write the output of all shards that have none, on the Ray cluster to which this process is connected.
+
+    Raises:
+        RuntimeError: a shard has no output at the end.
+        ValueError: as for `begin`.
+    """
     import ray
 
     left = begin(job, prompts, output)
@@ -367,7 +373,7 @@ def run(job: Job, prompts: Path, output: Path, *, workers: int, threads: int, gp
 
 
 def main() -> None:
-    """Run the job that the command line asks for."""
+    """Run the job that the command line describes."""
     parser = argparse.ArgumentParser(description="Prompts, each with a JSON Schema, to values; on a Ray cluster.")
     parser.add_argument("prompts", type=Path, help="a folder of JSON Lines files")
     parser.add_argument("output", type=Path, help="a folder, the same when the job is started again")

@@ -1,9 +1,10 @@
-"""Prompts to try the batch job with: shards of invented records, some of which ask for what cannot be had.
+"""Prompts for trying the batch job: shards of invented records, some of which are broken.
 
     python example_prompts.py FOLDER [--shards 12] [--records 24] [--seed 0]
 
-The bundled model knows descriptions of people, so most prompts end where a value begins. Each schema is drawn: its
-properties, their order and their bounds. One record in twelve is broken, in a way that its id names.
+The bundled model knows descriptions of people, so every prompt asks for a person and ends where the value begins. The
+properties of each schema, their order and their bounds are drawn at random. One record in twelve is broken; its id says
+how, unless the line cannot be read.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def schema(draw: random.Random) -> dict[str, Any]:
 
 
 def line(draw: random.Random, name: str, number: int) -> str:
-    """Return a record; of each twelve one is broken."""
+    """Return the line of a record; every twelfth is broken."""
     record = {
         "id": name,
         "prompt": f"{draw.choice(NAMES)} lives in {draw.choice(CITIES)}. A person as JSON: ",
@@ -74,7 +75,7 @@ def line(draw: random.Random, name: str, number: int) -> str:
 
 
 def write_shards(folder: Path, shards: int, records: int, seed: int = 0) -> None:
-    """Write shards of so many records each; the same for the same seed."""
+    """Write shards with the given number of records each; the same seed writes the same shards."""
     draw = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     for shard in range(shards):
@@ -83,7 +84,7 @@ def write_shards(folder: Path, shards: int, records: int, seed: int = 0) -> None
 
 
 def main() -> None:
-    """Write the shards that the command line asks for."""
+    """Write the shards that the command line requests."""
     parser = argparse.ArgumentParser(description="Write shards of prompts for the batch job.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--shards", type=int, default=12)

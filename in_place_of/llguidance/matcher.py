@@ -1,7 +1,7 @@
 """LLMatcher: the state of one text; a `serving.matcher.Matcher` with llguidance's interface.
 
-A matcher of llguidance does not raise an error for a mistake in a grammar or a token that is not allowed. It enters an
-error state, which it never leaves, in which only end tokens are allowed. So does this one, also if a limit is exceeded.
+llguidance's matcher raises no error for a mistake in a grammar or a token that is not allowed. It enters an error
+state, which it never leaves, and in which only end tokens are allowed. So does this one, also if a limit is exceeded.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class LLMatcher:
 
     @staticmethod
     def validate_grammar(grammar: str, tokenizer: LLTokenizer | None = None, *, limits: None = None) -> str:
-        """Return the error in a grammar, the empty text if it has none.
+        """Return the error in a grammar, or the empty text if it has none.
 
         Without a tokenizer, the tokens are single bytes.
         """
@@ -129,7 +129,7 @@ class LLMatcher:
         return bool(self._error)
 
     def get_error(self) -> str:
-        """Return the error, the empty text if there is none."""
+        """Return the error, or the empty text if there is none."""
         return self._error
 
     def is_accepting(self) -> bool:
@@ -179,14 +179,14 @@ class LLMatcher:
         return not self._error
 
     def try_consume_tokens(self, tokens: Sequence[int]) -> int:
-        """Continue the text with as many of the tokens as are allowed; return their number, 0 after a stop."""
+        """Continue the text with as many of the tokens as are allowed; return their number, which is 0 after a stop."""
         for number, token in enumerate(tokens):
             if self.is_stopped() or not self._accepted(token):
                 return number
         return len(tokens)
 
     def _accepted(self, token: int) -> bool:
-        """Continue the text with a token; return False, and change nothing, if it may not."""
+        """Continue the text with a token; return False, and change nothing, if it is not allowed."""
         is_token = 0 <= token < self.tokenizer.vocab_size
         if not is_token or not self._asked(partial(Matcher.accept, tokens=[token]), False):
             return False
@@ -255,7 +255,7 @@ class LLMatcher:
         words[: len(ends)], words[len(ends) :] = ends, 0
 
     def _asked(self, question: Callable[[Matcher], T], otherwise: T) -> T:
-        """Return the answer of the matcher, `otherwise` after an error."""
+        """Return the answer of the matcher, or `otherwise` after an error."""
         if self._error or self.matcher is None:
             return otherwise
         try:

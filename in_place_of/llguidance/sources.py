@@ -23,7 +23,7 @@ from tokenfst.compile import Constraint
 T = TypeVar("T")
 
 _OPTIONS: Final = "x-guidance"
-# The types of the options that are read; null stands for an option that is not given.
+# The types of the options that are read; an option that is null counts as not given.
 _KINDS: Final[Mapping[str, type]] = {
     "whitespace_pattern": str,
     "whitespace_flexible": bool,
@@ -65,7 +65,7 @@ def constraint_of_source(source: str) -> Constraint:
 
     Raises:
         NotOffered: the text has several grammars, or an option that is not offered.
-        GrammarError, SchemaError: the grammar cannot be honoured; the message gives the place.
+        GrammarError, SchemaError, ValueError: the grammar cannot be honoured; the message says where or why.
     """
     _expected(source, str, "a grammar")
     if not source.lstrip().startswith("{"):

@@ -40,7 +40,7 @@ class TokenizerWrapper:
         return list(self._encode(text.encode()))
 
     def vocabulary(self) -> Vocabulary:
-        """Return this project's vocabulary. Special tokens whose names are alike have their ids in them as well.
+        """Return this project's vocabulary. If special tokens have equal names, ids are appended to all but the first.
 
         Raises:
             ValueError: a special token is not a token.
@@ -89,7 +89,7 @@ class LLTokenizer:
             NotOffered: the tokenizer is neither a text nor an existing file, or it is a text without `eos_token`.
             UnsupportedTokenizer: the tokenizer's decoder cannot be modelled exactly.
             TypeError: the tokenizer is neither a text nor wrapped.
-            ValueError: there are no end tokens, or the text is no tokenizer.
+            ValueError: there are no end tokens, or the text is not a tokenizer.
         """
         self.encode: Callable[[str], list[int]]
         if eos_token == []:
@@ -197,8 +197,8 @@ def _read(source: str, ends: int | list[int] | None) -> tuple[Vocabulary, Callab
             raise NotOffered("LLTokenizer of a JSON text without eos_token", "give it; it is not guessed from names")
         try:
             tokenizer = Tokenizer.from_str(source)
-        except Exception as error:  # `tokenizers` raises no class of its own
-            raise ValueError(f"the text is no tokenizer: {error}") from error
+        except Exception as error:  # `tokenizers` has no exception class of its own
+            raise ValueError(f"the text is not a tokenizer: {error}") from error
         return from_transformers(tokenizer, eos_ids=ends), _encoder(tokenizer)
     path = Path(source)
     if not path.exists():

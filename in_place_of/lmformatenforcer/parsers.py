@@ -26,7 +26,7 @@ _TRUE = ("true", "1")
 
 
 def _set(name: str, default: str) -> str:
-    """Return what an environment variable of lm-format-enforcer says, in lower case."""
+    """Return the value of an environment variable of lm-format-enforcer, in lower case."""
     return os.environ.get(f"LMFE_{name}", default).strip().lower()
 
 
@@ -36,7 +36,7 @@ class CharacterLevelParserConfig:
     `LMFE_MAX_JSON_ARRAY_LENGTH`.
 
     Attributes:
-        alphabet: must be None, which stands for all of Unicode; lm-format-enforcer uses the characters that single
+        alphabet: must be None, which means all of Unicode; lm-format-enforcer uses the characters that single
             tokens write.
         max_consecutive_whitespaces: the maximum number of blanks wherever JSON allows them.
         force_json_field_order: whether properties come in the order of the schema; otherwise in any order.
@@ -63,7 +63,7 @@ class CharacterLevelParser:
     def __init__(
         self, constraint: Callable[[CharacterLevelParserConfig], Composable], config: CharacterLevelParserConfig | None
     ) -> None:
-        """Take a function that makes the constraint with some settings."""
+        """Take a function from settings to the constraint."""
         self._made, self.config = constraint, config or CharacterLevelParserConfig()
         _ = self.constraint  # what cannot be honoured is refused at once
 

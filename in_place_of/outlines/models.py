@@ -43,15 +43,15 @@ class Chat:
         return self.messages.pop()
 
     def add_system_message(self, content: Any) -> None:
-        """Add a message of the system."""
+        """Add a system message."""
         self.append({"role": "system", "content": content})
 
     def add_user_message(self, content: Any) -> None:
-        """Add a message of the user."""
+        """Add a user message."""
         self.append({"role": "user", "content": content})
 
     def add_assistant_message(self, content: Any) -> None:
-        """Add a message of the model."""
+        """Add a message that the model wrote."""
         self.append({"role": "assistant", "content": content})
 
 
@@ -64,7 +64,7 @@ class Transformers:
     def __call__(
         self, model_input: str | Chat, output_type: Any = None, backend: str | None = None, **inference_kwargs: Any
     ) -> Any:
-        """Return a text after a prompt, as `Generator(model, output_type)` does; a Generator compiles only once."""
+        """Write a text after a prompt, as `Generator(model, output_type)` does; a Generator compiles only once."""
         return Generator(self, output_type, backend)(model_input, **inference_kwargs)
 
     def batch(
@@ -74,7 +74,7 @@ class Transformers:
         backend: str | None = None,
         **inference_kwargs: Any,
     ) -> list[Any]:
-        """Return a text after each prompt."""
+        """Write a text after each prompt, and return them."""
         return Generator(self, output_type, backend).batch(model_input, **inference_kwargs)
 
     def stream(
@@ -89,7 +89,7 @@ class Transformers:
         return vocabulary_of(self.tokenizer)
 
     def generate(self, model_input: str | Chat, automaton: TokenAutomaton | None, **inference_kwargs: Any) -> Any:
-        """Return a text after a prompt; with `num_return_sequences` above 1, a list.
+        """Write a text after a prompt, and return it; with `num_return_sequences` above 1, a list.
 
         Args:
             model_input: the prompt. If the tokenizer has a chat template, a text is a message from the user.
@@ -106,7 +106,7 @@ class Transformers:
     def generate_batch(
         self, model_input: Sequence[str | Chat], automaton: TokenAutomaton | None, **inference_kwargs: Any
     ) -> list[Any]:
-        """Return a text after each prompt; with `num_return_sequences` above 1, a list for each."""
+        """Write a text after each prompt, and return them; with `num_return_sequences` above 1, a list for each."""
         found, number = self._written(model_input, automaton, inference_kwargs), len(model_input)
         each = len(found) // max(number, 1)
         return found if each <= 1 else [found[at * each : (at + 1) * each] for at in range(number)]
@@ -161,11 +161,11 @@ class SteerableGenerator:
             self.automaton = tokenfst.compile(constraint, model.vocabulary)
 
     def __call__(self, prompt: str | Chat, **inference_kwargs: Any) -> Any:
-        """Return a text after a prompt; arguments and errors are those of `Transformers.generate`."""
+        """Write a text after a prompt; arguments and errors are those of `Transformers.generate`."""
         return self.model.generate(prompt, self.automaton, **inference_kwargs)
 
     def batch(self, prompts: Sequence[str | Chat], **inference_kwargs: Any) -> list[Any]:
-        """Return a text after each prompt."""
+        """Write a text after each prompt, and return them."""
         return self.model.generate_batch(prompts, self.automaton, **inference_kwargs)
 
     def stream(self, prompt: str | Chat, **inference_kwargs: Any) -> Iterator[str]:

@@ -37,7 +37,7 @@ from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 T = TypeVar("T")
 
-# Whitespace where a schema says nothing else: at most one space wherever JSON allows some.
+# Whitespace if none is given: at most one space wherever JSON allows some.
 _ONE_SPACE: Final = "[ ]?"
 
 
@@ -54,7 +54,7 @@ class Term:
         self.constraint = constraint
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
-        """Let a model of Pydantic have a term as the type of a field, whose values the term validates."""
+        """Let a Pydantic model use a term as the type of a field; the term validates the values."""
         return {"type": "function-plain", "function": {"type": "no-info", "function": self.validate}}
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Term:
         return either(other, self)
 
     def optional(self) -> Term:
-        """Return the term or the empty text."""
+        """Return the term for the same texts and the empty one."""
         return optional(self)
 
     def exactly(self, count: int) -> Term:
@@ -200,14 +200,14 @@ def json_schema(schema: Any) -> JsonSchema:
 
 
 def either(*terms: Term | str) -> Term:
-    """Return the term for a text of any of the terms."""
+    """Return the term for the texts of any of the terms."""
     if not terms:
         raise ValueError("there are no terms to choose from")
     return reduce(_or, map(_term, terms))
 
 
 def optional(term: Term | str) -> Term:
-    """Return the term or the empty text."""
+    """Return the term for the same texts and the empty one."""
     return between(0, 1, term)
 
 
@@ -230,7 +230,7 @@ def between(min_count: int, max_count: int, term: Term | str) -> Term:
     """Repeat a term a number of times within bounds.
 
     Raises:
-        ValueError: no number satisfies the bounds.
+        ValueError: `min_count` is negative, or greater than `max_count`.
     """
     if not 0 <= min_count <= max_count:
         raise ValueError(f"there are no numbers from 0 between {min_count} and {max_count}")
@@ -312,8 +312,8 @@ def python_types_to_terms(ptype: Any) -> Term:
     """Return the term of a type, of a value, or of a term.
 
     Args:
-        ptype: a `Term`; int, float, bool, str, dict, date, time or datetime; a text or a number, which stands for
-            itself; a Pydantic model, a dataclass or a TypedDict; an Enum, a Literal, a Union; a list, tuple or dict of
+        ptype: a `Term`; int, float, bool, str, dict, date, time or datetime; a text or a number, for exactly this
+            text; a Pydantic model, a dataclass or a TypedDict; an Enum, a Literal, a Union; a list, tuple or dict of
             types.
 
     Raises:

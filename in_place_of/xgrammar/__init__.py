@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _ERRORS = "mistakes raise the errors of automata.errors, whose messages name the place"
-_DEPTH = "nothing is set: what is nested too deep to be read is an error"
+_DEPTH = "nothing is set: what is nested too deeply to be read is an error"
 _INSTEAD = {
     "DeserializeFormatError": _ERRORS,
     "DeserializeVersionError": _ERRORS,

@@ -74,7 +74,7 @@ def apply_token_bitmask_inplace(
         bitmask: `[B, W]` int32, or `[W]`, on the same device.
         vocab_size: the number of logits of a row that may be masked; None for the number of bits of the mask. Further
             logits are unchanged.
-        indices: the rows, None for all.
+        indices: the rows; None for all.
         backend: has no effect.
 
     Raises:

@@ -1,6 +1,6 @@
 """GrammarCompiler: compiles grammars over a vocabulary, each of them once.
 
-An automaton is lazy if a lazy automaton is exact, so compiling takes little time and needs no further threads:
+Automata are lazy wherever a lazy automaton is exact, so compiling takes little time and needs no further threads:
 `max_threads` has no effect.
 """
 
@@ -36,7 +36,7 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """The memory of the automaton, which grows while masks are made."""
+        """The memory of the automaton in bytes; it grows while masks are made."""
         return self.automaton.nbytes
 
     def serialize_json(self) -> str:
@@ -50,7 +50,12 @@ class CompiledGrammar:
 
 
 class GrammarCompiler:
-    """Compiles grammars over one vocabulary and caches the results; threads may share it."""
+    """Compiles grammars over one vocabulary and caches the results; threads may share it.
+
+    Attributes:
+        tokenizer_info: the tokens.
+        cache_limit_bytes: the maximum size of the cache in bytes; -1 for no limit.
+    """
 
     def __init__(
         self,
@@ -66,7 +71,7 @@ class GrammarCompiler:
             tokenizer_info: the tokens.
             max_threads: has no effect.
             cache_enabled: whether compiled grammars are cached.
-            cache_limit_bytes: the maximum size of the cache in bytes, -1 for no limit.
+            cache_limit_bytes: the maximum size of the cache in bytes; -1 for no limit.
         """
         if not isinstance(tokenizer_info, TokenizerInfo):
             raise TypeError(f"expected a TokenizerInfo of this package, not {type(tokenizer_info).__name__}")

@@ -57,7 +57,7 @@ class Grammar:
 
     @classmethod
     def from_regex(cls, regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
-        """Return the texts that a pattern matches as a whole. `print_converted_ebnf` has no effect."""
+        """Return the grammar of a pattern, which must match whole texts. `print_converted_ebnf` has no effect."""
         return cls(regex_string, ("regex", regex_string))
 
     @classmethod
@@ -73,7 +73,7 @@ class Grammar:
         any_order: bool = False,
         print_converted_ebnf: bool = False,
     ) -> Grammar:
-        """Return the JSON texts of a schema.
+        """Return the grammar of a JSON Schema.
 
         Args:
             schema: a JSON Schema as text or as a dict, or a Pydantic model.
@@ -104,12 +104,12 @@ class Grammar:
 
     @classmethod
     def builtin_json_grammar(cls) -> Grammar:
-        """Return any JSON object or array."""
+        """Return the grammar of any JSON object or array."""
         return cls.from_json_schema({"type": ["object", "array"]})
 
     @classmethod
     def from_structural_tag(cls, structural_tag: Any) -> Grammar:
-        """Return the language of a structural tag; objects in it have only the listed properties.
+        """Return the grammar of a structural tag; objects in it have only the listed properties.
 
         Args:
             structural_tag: the tag as JSON or as a dict, or XGrammar's own `StructuralTag`.

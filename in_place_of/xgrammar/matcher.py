@@ -23,7 +23,12 @@ _MAX_FORCED = 1 << 20
 
 
 class GrammarMatcher:
-    """The state of one text."""
+    """The state of one text.
+
+    Attributes:
+        matcher: this project's matcher.
+        stop_token_ids: the tokens that end the text.
+    """
 
     get_captures = Absent("constraints with `parse` give the values of their parts")
     traverse_draft_tree = Absent(
@@ -43,7 +48,7 @@ class GrammarMatcher:
 
         Args:
             compiled_grammar: the grammar.
-            override_stop_tokens: the tokens that end the text, including those of the vocabulary; None for only these.
+            override_stop_tokens: the tokens that end the text, at least those of the vocabulary; None for only those.
             terminate_without_stop_token: whether the text is finished as soon as it may end.
             max_rollback_tokens: has no effect, because all steps can be taken back.
             default_temperature: must be None.
@@ -75,7 +80,7 @@ class GrammarMatcher:
 
     @property
     def temperature(self) -> None:
-        """No temperature."""
+        """The default temperature; always None."""
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
         """Continue the text with a token; return False, and change nothing, if the token is not allowed.
@@ -93,7 +98,7 @@ class GrammarMatcher:
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Continue the text with bytes, as one step; return False, and change nothing, if they are not allowed.
 
-        A text never ends the matcher, whichever of its bytes are stop tokens.
+        A text never ends the matcher, even if its bytes are those of stop tokens.
 
         Raises:
             VocabularyError: no tokens write exactly these bytes.
@@ -207,7 +212,7 @@ class BatchGrammarMatcher:
         """Continue each text with a token; return whether each token was accepted.
 
         Raises:
-            ValueError: there is not a token for each matcher; nothing has changed.
+            ValueError: there are more or fewer tokens than matchers; nothing has changed.
         """
         pairs = list(zip(matchers, tokens, strict=True))
         return [matcher.accept_token(token) for matcher, token in pairs]
@@ -219,17 +224,17 @@ class BatchGrammarMatcher:
         """Continue each text with bytes; return whether they were accepted.
 
         Raises:
-            ValueError: there is not a text for each matcher; nothing has changed.
+            ValueError: there are more or fewer texts than matchers; nothing has changed.
         """
         pairs = list(zip(matchers, strings, strict=True))
         return [matcher.accept_string(text) for matcher, text in pairs]
 
     @staticmethod
     def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: int | Sequence[int] = 1) -> None:
-        """Take the last steps of each text back; one number stands for all.
+        """Take the last steps of each text back; one number applies to all.
 
         Raises:
-            ValueError: there is not a number for each matcher, or a matcher has fewer steps.
+            ValueError: there are more or fewer numbers than matchers, or a matcher has fewer steps.
         """
         numbers = [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens
         for matcher, number in list(zip(matchers, numbers, strict=True)):

@@ -54,7 +54,7 @@ class TokenizerInfo:
             add_prefix_space: stored; it has no effect.
 
         Raises:
-            NotOffered: the spelling is another one, or there are no stop tokens (XGrammar guesses them by their names).
+            NotOffered: `vocab_type` is not RAW, or there are no stop tokens (XGrammar guesses them from names).
             VocabularyError: the tokens do not make a vocabulary.
         """
         if vocab_type is not VocabType.RAW:
@@ -97,7 +97,7 @@ class TokenizerInfo:
 
     @property
     def decoded_vocab(self) -> list[bytes]:
-        """The bytes that each token writes; empty for special tokens, for which XGrammar has their names."""
+        """The bytes that each token writes; empty for special tokens, where XGrammar has their names."""
         return list(self.vocabulary.tokens)
 
     @property

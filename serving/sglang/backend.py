@@ -50,9 +50,9 @@ from tokenfst.vocabulary import NotBPE, Vocabulary
 
 # SGLang's name for any JSON.
 _ANY_JSON: Final = "$$ANY$$"
-# Seconds that are as good as no deadline.
+# A deadline in seconds that is too far away to matter.
 _NO_DEADLINE: Final = 1e6
-# The memory of the text of a constraint and of the constraint that is read from it, for each character.
+# The bytes that the text of a constraint and the constraint that is read from it take, for each character.
 _TEXT_BYTES: Final = 8
 # The number of calls that may wait for compilations at a time; each takes a thread, but no processor time.
 _WAITING: Final = 256
@@ -124,7 +124,7 @@ class Backend(BaseGrammarBackend):
     # Masks without a grammar
 
     def initialize_vocab_mask_buffer(self, name: str, vocab_size: int, max_rows: int, device: Any) -> torch.Tensor:
-        """Return masks that allow everything, `[max_rows, W]` int32; they are kept under a name."""
+        """Return masks that allow everything, `[max_rows, W]` int32, which SGLang keeps under a name."""
         masks: torch.Tensor = register_vocab_mask_buffer(
             name, self.allocate_vocab_mask(vocab_size, max_rows, device), max_rows
         )
@@ -150,7 +150,7 @@ class Backend(BaseGrammarBackend):
         is_allowed: bool = True,
         reset_vocab_mask: bool = True,
     ) -> None:
-        """Allow or mask some tokens in a row, of those that it has; with a reset, set all others to the opposite."""
+        """Allow or mask the tokens that fit into a row; with a reset, set all others to the opposite."""
         token_ids = [token for token in token_ids if 0 <= token < 32 * vocab_mask.shape[1]]
         if reset_vocab_mask:
             vocab_mask[batch_idx].fill_(0 if is_allowed else -1)
@@ -159,7 +159,7 @@ class Backend(BaseGrammarBackend):
     # Frames of messages
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
-        """Reserve tokens for frames, in which they stand only for themselves and write no text."""
+        """Reserve tokens for frames, in which they write no text and match only themselves."""
         known = self.vocabulary
         silent = set(token_ids)
         self._framing = Vocabulary(
@@ -220,7 +220,7 @@ def _blanks(serving: Any) -> Blanks:
     """Return the whitespace that SGLang's arguments allow in JSON.
 
     Raises:
-        ValueError: two arguments exclude each other, or a pattern matches other text than whitespace.
+        ValueError: two arguments exclude each other, or a pattern matches text that is not whitespace.
     """
     ways: dict[str, Callable[[Any], Blanks]] = {
         "constrained_json_whitespace_pattern": blanks_like,
@@ -237,7 +237,7 @@ def _blanks(serving: Any) -> Blanks:
 
 
 def _size(key: tuple[str, str], value: Any) -> int | None:
-    """Return the memory of an entry of the cache, None if it should not be cached."""
+    """Return the memory of an entry of the cache in bytes, or None if it should not be cached."""
     if isinstance(value, _OutOfTime):
         return None
     grammar = getattr(value, "grammar", value)

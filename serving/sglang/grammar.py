@@ -108,7 +108,7 @@ class Grammar(BaseGrammarObject):
         """
         apply_(logits, vocab_mask)
 
-    # Text that is forced
+    # Forced text
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """Return an empty list of tokens and the text that must come next; None if there is no such text."""

@@ -16,7 +16,7 @@ NAME: Final = "tokenfst"
 _BASE: Final = "sglang.srt.constrained.base_grammar_backend"
 _REASONER: Final = "sglang.srt.constrained.reasoner_grammar_backend"
 _CHOICES: Final = "sglang.srt.arg_groups.choices"
-# What the backend implements and calls of SGLang, by module and by name, with the parameters that it expects.
+# What the backend implements and calls of SGLang, by module and name, with the parameters that it expects.
 _PARAMETERS: Final = {
     _BASE: {
         "register_grammar_backend": "name init_func",

@@ -6,7 +6,7 @@ so a note stays valid when draft tokens are accepted and rolled back after it.
 
     bitmask.note(index, matcher)      notes the matcher's current state for this row
     bitmask[index]                    a plain tensor; the row is filled first if it was noted
-    anything else                     fills all noted rows, and then is done by torch
+    anything else                     fills all noted rows first, and then calls torch
 
 Rejected: replacing vLLM's `StructuredOutputManager.grammar_bitmask`, which differs from version to version.
 """
@@ -56,7 +56,7 @@ class Bitmask(torch.Tensor):
 
 
 def _plain(value: Any, row: int | None) -> Any:
-    """Return an argument with plain tensors in the place of masks, also inside lists and tuples."""
+    """Return an argument with plain tensors in place of masks, also inside lists and tuples."""
     if isinstance(value, Bitmask):
         return _filled(value, row)
     return type(value)(_plain(each, row) for each in value) if type(value) in (list, tuple) else value
@@ -70,5 +70,5 @@ def _filled(masks: Bitmask, row: int | None) -> torch.Tensor:
             exceeded = fill_masks(masks.notes, plain.numpy(), masks.threads)
             masks.notes.clear()
             if exceeded:
-                logger.warning("the automata of %d requests exceed their limits: what they refuse ends", len(exceeded))
+                logger.warning("the automata of %d requests exceed their limits, which may end them", len(exceeded))
     return plain

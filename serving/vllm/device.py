@@ -95,14 +95,14 @@ class DeviceProcessor(LogitsProcessor):
         arena: the automata on the device.
         states: the states of requests.
         compiler: compiles constraints.
-        agreed: given which of n tasks this rank could do, returns which ones all ranks that draw the same tokens could.
+        agreed: from flags, which of n blocks this rank has made, to flags, which ones all ranks that draw tokens have.
     """
 
     def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
         """Make an arena of the size given by the settings, while vLLM measures how much memory is left.
 
         Raises:
-            ValueError: the engine has a setting with which constraints cannot be guaranteed.
+            ValueError: a setting of the engine prevents constraints from being guaranteed.
             UnsupportedTokenizer: the engine's tokenizer cannot be modelled exactly.
         """
         _check_engine(vllm_config)
@@ -299,7 +299,7 @@ def _asked(params: SamplingParams) -> tuple[Kind, str] | None:
 
 
 def _check_engine(config: Any) -> None:
-    """Raise ValueError if an engine has a setting with which constraints cannot be guaranteed."""
+    """Raise ValueError if a setting of an engine prevents constraints from being guaranteed."""
     speculative = config.speculative_config
     reasons = {
         "it starts without a tokenizer": config.model_config.skip_tokenizer_init,

@@ -18,7 +18,7 @@ from tokenfst.loaders import from_transformers
 from tokenfst.unique_items.language import SupportsUniqueItems
 from tokenfst.vocabulary import Vocabulary
 
-# The time in which the front end reads a constraint, in seconds.
+# The time that the front end may take to read a constraint, in seconds.
 _READING_SECONDS: Final = 0.1
 # The greatest length of a constraint that the front end reads, in characters; parsing does not look at the clock.
 _LONGEST_READ: Final = 1 << 18

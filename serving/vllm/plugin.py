@@ -12,9 +12,10 @@ With `TOKENFST_VLLM=outlines` these two are replaced. The engine is then started
 `--structured-outputs-config '{"backend": "outlines"}'`. Without the variable nothing is changed, so installing this
 package does not affect any engine.
 
-A third thing is changed. vLLM compiles in threads, half as many as there are cores, and each thread waits for one
-constraint, so a few slow ones would delay all others. Our backend has its own threads, in which slow compilations do
-not delay others. So vLLM's threads only wait, and `StructuredOutputManager.__init__` is wrapped to allow many of them.
+The plugin changes a third thing. vLLM compiles in threads, half as many as there are cores, and each thread waits for
+one constraint, so a few slow ones would delay all others. Our backend has its own threads, in which slow compilations
+do not delay others. So vLLM's threads only wait, and `StructuredOutputManager.__init__` is wrapped to allow many of
+them.
 
 Rejected: a name of our own (it would have to be added to the type of the settings, the branches of two functions, and
 the command line, which means editing vLLM in five places); replacing xgrammar or guidance, which vLLM imports at the
@@ -59,13 +60,13 @@ def register() -> None:
     if not chosen:
         return
     if chosen != "outlines":
-        raise ValueError(f"{VARIABLE} is 'outlines', in whose place tokenfst is put, or not set; not {chosen!r}")
+        raise ValueError(f"{VARIABLE} is not set, or is 'outlines', which tokenfst replaces; not {chosen!r}")
     settings_from_environment()  # a wrong setting stops the engine before it takes requests
     module, managers = importlib.import_module(_MODULE), importlib.import_module(_MANAGERS)
     problem = _unexpected(module) or _unexpected_manager(managers)
     if problem:
         raise RuntimeError(
-            f"tokenfst cannot be put in the place of vLLM {_version()}'s outlines backend: {problem}. Without "
+            f"tokenfst cannot replace the outlines backend of vLLM {_version()}: {problem}. Without "
             f"{VARIABLE}, vLLM runs as it is"
         )
     from serving.vllm.backend import Backend, validate
@@ -76,7 +77,7 @@ def register() -> None:
 
 
 def _let_many_wait(manager: Any) -> None:
-    """Have vLLM's manager make enough threads for all requests that wait for compilations."""
+    """Make vLLM's manager start enough threads for all requests that wait for compilations."""
     original = manager.__init__
     if hasattr(original, "__wrapped__"):  # wrapped by an earlier call
         return

@@ -29,7 +29,7 @@ class Residence:
         self._slots: OrderedDict[int, tuple[int, Block]] = OrderedDict()
 
     def slot(self, block: Block) -> int | None:
-        """Return the arena's slot of an automaton, None if the automaton is not in the arena."""
+        """Return the arena's slot of an automaton, or None if the automaton is not in the arena."""
         found = self._slots.get(id(block))
         return None if found is None else found[0]
 

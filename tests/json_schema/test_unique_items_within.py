@@ -159,3 +159,35 @@ def test_beside_a_grammar_items_cannot_be_remembered() -> None:
     items = json_schema({"items": {"type": "string"}, "type": "array", "uniqueItems": True})
     with pytest.raises(UnsupportedSchema, match="needs memory of all items"):
         sequence(grammar('start: "(" start ")" | "x"'), items).to_automaton()
+
+
+@pytest.mark.parametrize("items", [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}], ids=json.dumps)
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "array", "items": {"$ref": "#"}},
+        {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+        {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "maxItems": 2},
+        {"type": "array", "items": {"type": "string", "maxLength": 0}, "uniqueItems": True, "minItems": 1},
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"const": 1}}}},
+    ],
+    ids=json.dumps,
+)
+def test_alternatives_that_begin_alike_keep_their_own_arrays(items: Any, other: Any) -> None:
+    one, second = (json_schema(each) for each in ({"type": "array", "items": items, "uniqueItems": True}, other))
+    made = sequence(one) | second
+    automaton = tokenfst.compile(made, ALL_BYTES)
+    values: list[Any] = [1, "a", "", [], [1], [1, 1], [[1]]]
+    arrays = [list(chosen) for count in range(4) for chosen in itertools.product(values, repeat=count)]
+    for value in (*arrays, {"a": [1, 1]}, {"a": ["a"]}):
+        text = json.dumps(value)
+        expected = one.allows(text) or second.allows(text)
+        assert automaton.accepts(text) == made.allows(text) == expected, text
+        state, dice = automaton.start, Random(text)
+        for byte in text.encode():
+            allowed = np.flatnonzero(automaton.mask(state)).tolist()
+            assert all(automaton.step(state, token) is not None for token in dice.sample(allowed, min(4, len(allowed))))
+            if byte not in allowed:
+                break
+            state = automaton.advance(state, byte)

@@ -19,6 +19,7 @@ from automata import TextNotAllowed
 from constraints import Marked, ToolCall, after, token, triggered
 from constraints.tools import TextPlace, WireFormat, tool_calls
 from constraints.tools.wire import WIRES
+from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 FORMATS: tuple[WireFormat, ...] = get_args(WireFormat)
 
@@ -342,3 +343,17 @@ def test_mistakes() -> None:
     wrong: Any = "after"
     with pytest.raises(ValueError, match='`text` is "before" or "around"'):
         tool_calls([now], format="qwen", text=wrong)
+
+
+def test_many_pythonic_calls_are_told_apart_by_their_names() -> None:
+    def named(name: str) -> Callable[..., Any]:
+        def call(a: str, b: str, c: str | None, d: str | None, e: str | None, f: str | None, g: str | None) -> None: ...
+
+        call.__name__ = name
+        return call
+
+    made = tool_calls([named(f"tool_{number}") for number in range(150)], format="pythonic", parallel=True)
+    values = ", ".join(f"{name}='x'" for name in "abcdefg")
+    text = f"[tool_149({values}), tool_1({values})]"
+    assert tokenfst.compile(made, ALL_BYTES).accepts(text)
+    assert [call.name for call in made.parse(text)] == ["tool_149", "tool_1"]

@@ -9,7 +9,7 @@ other tokens (Berglund, Martens & van der Merwe 2024, "Constructing a BPE tokeni
     Prepared                  all tables of an encoder, cached               prepared
     CanonicalTokenAutomaton   states, and masks by state and last token      compile, automaton; storage: from files
 
-The automaton is exact for every text that an encoder accepts, that is, every sequence of characters in UTF-8. There is
-one restriction: a file does not name the version of Unicode that the encoder's library uses. If the pre-tokenizer
-refers to categories, texts with characters that are unassigned in Python's version are not accepted (`characters`).
+The automaton is exact for every text that an encoder accepts, that is, every sequence of characters in UTF-8, with one
+restriction: a file does not name the version of Unicode that the encoder's library uses. So if the pre-tokenizer refers
+to categories, texts with characters that are unassigned in Python's version are not accepted (`characters`).
 """

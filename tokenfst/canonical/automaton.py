@@ -121,7 +121,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
 
     @property
     def num_states(self) -> int:
-        """The exclusive upper bound of states; not every number below it is a state."""
+        """An exclusive upper bound of the states; not every number below it is a state."""
         return self.core.num_states
 
     @property
@@ -144,7 +144,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
         }
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return the key of a state; see `TokenAutomaton.key`."""
         return (state,)
 
     def _header(self) -> dict[str, str]:

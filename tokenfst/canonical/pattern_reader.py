@@ -107,7 +107,7 @@ def read_pattern(pattern: str | None) -> PatternProgram:
 
 
 class _Reader:
-    """A recursive-descent parser; its methods for syntax return a part, and whether it matches the empty text.
+    """A recursive-descent parser; its methods for syntax return a part, and whether the part matches the empty text.
 
     `fold` says whether case is ignored. Engines agree on this for single characters, but not for categories, nor for
     several letters that match one character, such as ss for ß; patterns with these are refused.

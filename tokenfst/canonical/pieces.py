@@ -134,7 +134,7 @@ class _PatternSimulation:
     def follow(self, addresses: list[int]) -> tuple[int, ...]:
         """Return the reads and matches that forks lead to, in order of preference.
 
-        Those after a match without look-ahead are left out, because the engine never gets to them.
+        Those after a match without look-ahead are left out, because the engine never reaches them.
         """
         found: dict[int, None] = {}
         seen: set[int] = set()

@@ -95,7 +95,7 @@ def _trie(words: dict[bytes, int]) -> WholePieces:
     """Return the trie of the tokens that are produced only for a whole piece.
 
     Args:
-        words: their ids by their bytes.
+        words: the ids of these tokens by their bytes.
     """
     if not words:
         no_bytes = np.zeros(256, np.uint8)

@@ -5,5 +5,5 @@ beginning    the start of a text
 automaton    CountedTokenAutomaton, its distances, and its compilation
 storage      loading from files
 
-The transitions are `tokenfst.finite.transitions.Counted`.
+`tokenfst.finite.transitions.Counted` defines the transitions.
 """

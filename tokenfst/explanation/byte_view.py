@@ -23,7 +23,7 @@ from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 _END: Final = 256
-# The greatest number of bytes of a way to the end.
+# The maximum number of bytes of a completion.
 MAX_COMPLETION: Final = 200
 
 
@@ -94,14 +94,14 @@ class ByteView:
         return bool(self._automaton.is_final(state))
 
     def expected_labels(self, state: Any) -> tuple[str, ...]:
-        """Return the names all of whose tokens may come next."""
+        """Return the names of sets of tokens whose tokens may all come next."""
         if not self.labels:
             return ()
         mask = self._automaton.mask(state)
         return tuple(name for name, tokens in self.labels.items() if all(mask[self._symbol[token]] for token in tokens))
 
     def completion(self, state: Any) -> bytes | None:
-        """Return a shortest text that leads to the end; None if it takes labels, or more than `MAX_COMPLETION` bytes.
+        """Return a shortest text that leads to the end; None if it needs labels, or more than `MAX_COMPLETION` bytes.
 
         If the tables are large, the text is short, but may not be the shortest.
         """
@@ -133,5 +133,5 @@ def _names_in(constraint: Constraint, work: Work) -> tuple[str, ...]:
 
 
 def _readable(found: Iterable[int]) -> list[int]:
-    """Return bytes in order, digits and letters first, those that do not print last."""
+    """Return bytes in order: digits and letters first, nonprinting ones last."""
     return sorted(found, key=lambda byte: (not chr(byte).isalnum() or byte > 0x7F, not 0x20 <= byte < 0x7F, byte))

@@ -23,7 +23,7 @@ from tokenfst.explanation.reasons import Reasons, SupportsReasons, walk_of
 from tokenfst.token_automaton import Source, TokenAutomaton
 from tokenfst.tokenizations import first_steps
 
-# The number of near tokens that are named.
+# The number of nearest tokens that are named.
 _NUM_NEAREST = 3
 
 
@@ -34,7 +34,7 @@ class _Written:
     Attributes:
         at: the state of the view after `symbols`.
         state: the state of the automaton over tokens, None if no tokens write the text.
-        symbols: the bytes that the view has read, and for each token that is taken by name its labels.
+        symbols: the bytes that the view has read, and the labels of each token that was matched by its labels.
         text: all bytes of the text.
         failed: the position in `text` of the first byte that the view does not read, None if it reads all of them.
         has_begun: whether the next token continues a text; the first token may begin one and yet write nothing.
@@ -161,7 +161,7 @@ class Explainer:
         return self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start and not written.has_begun)
 
     def _begins(self, token: int) -> bool:
-        """Return whether a token begins the text if nothing before it does."""
+        """Return whether a token begins the text if no token before it does."""
         rule = self.vocabulary.text_start
         return bool(self.vocabulary.tokens[token]) and not (rule and token in rule.ignored)
 

@@ -1,7 +1,7 @@
 """Following: the place of one text in its constraint, token by token, and what may come there.
 
-An explanation answers one question about one prefix. A trace asks the same question after each token of a text. So here
-the text is read once, and what was compiled for one place is reused for the next.
+An explanation answers one question about one prefix. A trace asks the same question after each token of a text, so here
+the text is read once, and the parts that were compiled for one place are reused for the next.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Following:
 
         Args:
             source: what an automaton was compiled from.
-            vocabulary: the tokens, without a detokenizer of their own.
+            vocabulary: the tokens; the vocabulary has no `detokenizer`.
             work: the limits.
         """
         constraint = source.constraint

@@ -19,13 +19,13 @@ from automata.texts import common_prefix_length
 
 
 def nearest(text: bytes, tokens: Sequence[bytes], allowed: Iterable[int], number: int) -> list[int]:
-    """Return the nearest of some tokens that write something, the nearest first.
+    """Return the ids of the nearest tokens among those allowed that write something, the nearest first.
 
     Args:
         text: the text.
         tokens: the bytes of each token.
         allowed: the ids to choose from.
-        number: how many to return at most.
+        number: the maximum number of tokens to return.
     """
     by_beginning: dict[int, list[int]] = defaultdict(list)
     for token in allowed:

@@ -73,19 +73,19 @@ def _chain(rules: tuple[str, ...]) -> str:
 
 
 def _read_so_far(place: Place) -> str:
-    """Return how much of a part has been read."""
+    """Return a note on how much of a part has been read."""
     if place.count:
         return f" (read {place.count} time{'s' if place.count > 1 else ''})"
     return f" ({quoted(place.rest)} is left)" if place.rest else ""
 
 
 def _printable(text: str) -> str:
-    """Return a text with blanks in place of characters that do not print."""
+    """Return a text with spaces in place of nonprinting characters."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _marked(pattern: str, start: int, end: int, read: str) -> list[str]:
-    """Return a pattern, and a line below it that marks a part; a long pattern is cut to what surrounds the part."""
+    """Return a pattern, and a line below it that marks a part; a long pattern is cut to the part and its context."""
     seen = _printable(pattern)
     first = max(0, start - _MAX_BEFORE) if len(seen) > _MAX_PATTERN else 0
     before, after = ("..." if first else ""), ("..." if len(seen) > first + _MAX_PATTERN else "")

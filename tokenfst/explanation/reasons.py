@@ -1,4 +1,4 @@
-"""What a constraint that is neither a pattern nor a grammar can say about a text: its place, and why it is refused.
+"""Protocols by which a constraint that is no pattern or grammar says where a text stands in it, and why it is refused.
 
 SchemaPlace        a place in a JSON text, and the part of the schema that applies there
 Reasons            the places, and the keywords and settings that forbid the text to continue

@@ -44,7 +44,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
     Attributes:
         vocabulary: the tokens.
         start: the state before the first token.
-        at_text_start: whether the tokens begin a text, and do not continue one (`tokenfst.compile`).
+        at_text_start: whether the tokens begin a text; False if they continue one (`tokenfst.compile`).
         core: the automaton of the native core.
     """
 
@@ -164,7 +164,7 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         return {"start": start, "final": final, **runs, **self.transitions.arrays()}
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return the key of a state; see `TokenAutomaton.key`."""
         return (self.alike(state),)
 
     def _header(self) -> dict[str, str]:

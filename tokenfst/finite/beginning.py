@@ -1,8 +1,8 @@
 """The start of a text in a byte automaton (`tokenfst.text_beginning`).
 
-A token that is taken by name and writes nothing, such as a marker, does not begin the text. Therefore every state that
-the start leads to by labels alone (an *origin*) gets a twin in which the text has not begun, and every label is split
-into two: one for the tokens of its set that begin the text, and one for those that do not.
+A token that is matched by a label and writes nothing, such as a marker, does not begin the text. Therefore every state
+that the start leads to by labels alone (an *origin*) gets a twin in which the text has not begun, and every label is
+split into two: one for the tokens of its set that begin the text, and one for those that do not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SILENT = "\0"
 
 
 def with_finite_beginning(automaton: ByteAutomaton, rule: TextStart) -> tuple[ByteAutomaton, list[int]]:
-    """Return the automaton of L', and the P origins in `automaton`, the start first.
+    """Return the automaton of L' (`tokenfst.text_beginning`), and the P origins in `automaton`, the start first.
 
     The last P states of the new automaton are their twins, in the same order; the first of these is its start.
     """

@@ -9,7 +9,7 @@ token without a line break".
     refined           classes split by membership, so that each set contains a class completely or not at all
     with_terminals    the classes with the arcs of labels added to those of bytes, made deterministic
 
-A token may match both by its bytes and by name. The paper resolves this by a heuristic, ordinary arcs first, which
+A token may match both by its bytes and by a label. The paper resolves this by a heuristic, ordinary arcs first, which
 loses texts: once `(?P<TEXT_TOKEN>)+end` has taken the token `end` by its bytes, the text cannot continue. Here the
 subset construction over classes follows both arcs, so automata with labels are exact too.
 """

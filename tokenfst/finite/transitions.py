@@ -56,8 +56,8 @@ class Csr:
 
     Attributes:
         row_offsets: `[Q + 1]` int64, the index of the first edge of each state.
-        edge_class: `[E]` int32, ascending within a state.
-        edge_target: `[E]` int32.
+        edge_class: `[E]` int32, the class of each edge, ascending within a state.
+        edge_target: `[E]` int32, the state that each edge leads to.
         num_classes: K.
     """
 
@@ -85,7 +85,8 @@ class Counted:
         max_register: R.
         num_classes: K.
         row_offsets: `[Q + 1]` int64, the index of the first edge of each control state.
-        edge_class, low, high, edge_target, action: `[E]` int32 each.
+        edge_class, low, high, edge_target, action: `[E]` int32 each, the class, the guard's ends, the control state
+            that the edge leads to, and the action.
     """
 
     max_register: int

@@ -88,7 +88,7 @@ def _pattern(stages: list[Json]) -> str | NotBPE | None:
     first = stages[0]
     if last.get("use_regex", True) or "Regex" not in first["pattern"]:
         return NotBPE("its pre-tokenizer cuts twice, or at a string")
-    # Both settings make the matches the pieces. They differ in text between matches, of which there is none.
+    # With both settings the matches are the pieces. They differ only in text between matches, and there is none.
     if (first["behavior"], bool(first["invert"])) not in (("Isolated", False), ("Removed", True)):
         return NotBPE(f"its pre-tokenizer joins pieces (Split, {first['behavior']})")
     return str(first["pattern"]["Regex"])

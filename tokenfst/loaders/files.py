@@ -37,7 +37,7 @@ _READS = (
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+(\s|$)")
 _BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _SENTENCEPIECE_NAME = re.compile(r"\.model(\.|$)")
-# Usual names of tokens that end a text or a turn. If a vocabulary has two of them, neither is certain.
+# Usual names of tokens that end a text or a turn. If a vocabulary has two of them, it is unclear which one is meant.
 _COMMON_EOS = (
     "</s>",
     "<eos>",
@@ -123,7 +123,7 @@ def _load_json(file: Path, eos_ids: int | Iterable[int] | None) -> Vocabulary:
 
 
 def _check_ids(file: Path, model: Any) -> None:
-    """Raise if two pieces have one id, of which `tokenizers` keeps either by chance, or if an id is so large that
+    """Raise if two pieces have the same id, of which `tokenizers` keeps one at random, or if an id is so large that
     `tokenizers` would take very long."""
     vocab = model.get("vocab") if isinstance(model, dict) else None
     if not isinstance(vocab, dict):

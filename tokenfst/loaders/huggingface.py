@@ -98,7 +98,7 @@ def from_transformers(
     normalizer changes; here it writes nothing all the same.)
 
     `clean_up_tokenization_spaces` is not modelled: with it, `tokenizer.decode` rewrites the finished text, and serving
-    engines have it off. A tokenizer that has it on is read with a warning.
+    engines turn it off. If a tokenizer has it on, there is a warning.
 
     Args:
         tokenizer: the tokenizer.

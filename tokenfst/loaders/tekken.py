@@ -82,7 +82,7 @@ def _counts(config: Json) -> tuple[int, int]:
 
 
 def _text(value: object) -> str:
-    """Return a value that has to be a text.
+    """Return a value that must be a text.
 
     Raises:
         TypeError: the value is something else.

@@ -110,7 +110,7 @@ def _ranks(path: Path) -> dict[int, bytes]:
         except ValueError as error:
             raise VocabularyError(f"{path}, line {number}: {error}") from error
         if rank in ranks or piece in seen:
-            raise VocabularyError(f"{path}, line {number}: rank {rank} or its token {piece!r} is there twice")
+            raise VocabularyError(f"{path}, line {number}: rank {rank} or its token {piece!r} occurs twice")
         ranks[rank] = piece
         seen.add(piece)
     return ranks

@@ -45,11 +45,11 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     Attributes:
         vocabulary: the tokens.
         start: the state before the first token.
-        at_text_start: whether the tokens begin a text, and do not continue one (`tokenfst.compile`).
+        at_text_start: whether the tokens begin a text; False if they continue one (`tokenfst.compile`).
         max_depth: the greatest number of symbols on the stack, None for no limit. Tokens after which the text could not
             be completed within it are not allowed; `min_tokens` ignores it.
-        lacks_bytes: whether the grammar reads a byte for which there is no token of this byte alone. The height that a
-            stack needs is then unknown, because it is determined byte by byte.
+        lacks_bytes: whether the grammar reads a byte that is not a token by itself. The stack height that a text needs
+            is then unknown, because it is determined byte by byte.
         core: the automaton of the native core.
     """
 
@@ -216,7 +216,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     def _passed(self, tokens: Iterable[int]) -> tuple[int, ...]:
         found = [[state for state, _ in each.tops] for each in self.states_along(tokens)]
         if any(len(states) > 1 for states in found):
-            raise ValueError("there are several ways to read the tokens, and a path is one")
+            raise ValueError("there are several ways to read the tokens; a path needs one way")
         return tuple(states[0] for states in found)
 
     def _picture(self) -> Drawing | None:
@@ -235,7 +235,7 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
         }
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return the key of a state; see `TokenAutomaton.key`."""
         self.is_final(state)  # raises for a state of another automaton
         return tuple([number for top in state.tops for number in top])
 

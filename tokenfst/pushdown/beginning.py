@@ -3,8 +3,8 @@
 The construction adds one state, with an empty stack. From it, a space leads to the start state. Any other byte leads to
 the configurations that the decoder's prefix and this byte lead to from the start.
 
-A token that is taken by name and writes nothing does not begin the text. A grammar whose texts can begin with such a
-token is refused, because the text after it could begin in any configuration.
+A token that is matched by a label and writes nothing does not begin the text. A grammar whose texts can begin with such
+a token is refused, because the text after it could begin in any configuration.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _Configurations: TypeAlias = frozenset[Configuration]
 
 
 def with_pushdown_beginning(automaton: PushdownAutomaton, rule: TextStart) -> PushdownAutomaton:
-    """Return the automaton of L', whose start is the added state, the last but one.
+    """Return the automaton of L' (`tokenfst.text_beginning`); its start is the added state, the last but one.
 
     Raises:
-        UnsupportedTokenizer: a text may begin with a token that is taken by name.
+        UnsupportedTokenizer: a text may begin with a token that is matched by a label.
     """
     start, num_classes = (automaton.start, ()), automaton.num_classes
     for label, name in enumerate(automaton.labels, num_classes + 1):

@@ -21,7 +21,7 @@ from tokenfst._native import PushdownTables, StackDistance
 MAX_CONTEXTS = 1 << 12
 # The greatest size of the contexts on the host, in bytes; a full cache is emptied.
 MAX_BYTES = 1 << 26
-# More than any number of tokens; the sum of three still fits into 32 bits.
+# More than any number of tokens; the sum of three such numbers still fits into 32 bits.
 FAR = 1 << 29
 
 

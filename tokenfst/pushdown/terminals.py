@@ -1,8 +1,8 @@
-"""Labels of a pushdown automaton, which match tokens by name and not by their bytes.
+"""Labels of a pushdown automaton, which match whole tokens, whatever bytes they write.
 
 As in `tokenfst.finite.terminals`, classes are split so that each set contains a class completely or not at all. The
 effects of a class are those of its bytes and of the labels whose sets contain it. A token that matches by its bytes and
-by name in one configuration has two moves. A deterministic automaton with such a token is refused; one that carries
+by a label in one configuration has two moves. A deterministic automaton with such a token is refused; one that follows
 several configurations makes both moves.
 """
 

@@ -12,7 +12,7 @@ A text may have several readings side by side: in one of them the items of an ar
 not. If an item equals an earlier one, `rules` read a mark, which ends the readings in which items must differ.
 
 A budget uses the lengths of known ways to the end. The *rivals* of the current item are the earlier items that it may
-still become. Without rivals, the length is the number of tokens that `rules` need to the end. With rivals, it is the
+still equal. Without rivals, the length is the number of tokens that `rules` need to the end. With rivals, it is the
 length of the shortest way, token by token or byte by byte, to a state without rivals, plus the number that `rules` need
 from there. If an array must continue after an item, the number that `rules` need includes a *detour*: the length of an
 item that differs from all others that the array may have by then. So texts end in time, but a mask with a budget may
@@ -63,7 +63,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
             arrays: the language.
 
         Raises:
-            LimitExceeded: to follow the grammar byte by byte takes too many copies of its rules.
+            LimitExceeded: following the grammar byte by byte takes too many copies of its rules.
         """
         if not isinstance(marked, LazyTokenAutomaton):
             raise LimitExceeded("the rules of arrays whose items must differ take too many copies, one for each end")
@@ -97,7 +97,7 @@ class UniqueItemsTokenAutomaton(TokenAutomaton):
         return self.rules.is_final(_checked(state).rules)
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state, without the memory; see `TokenAutomaton.key`."""
+        """Return the key of a state, without the memory; see `TokenAutomaton.key`."""
         return self.rules.key(_checked(state).rules)
 
     def _where(self, state: State) -> str:

@@ -1,4 +1,4 @@
-"""Ways: token by token to the end of a text in which items must differ, for budgets.
+"""Ways: sequences of tokens to the end of a text in which items must differ, for budgets.
 
     length(S)        a number of tokens that suffices to end the text from state S
 
@@ -26,11 +26,11 @@ from tokenfst.native_automaton import NativeTokenAutomaton, core_budget
 
 # The length if no way was found.
 FAR: Final = 1 << 30
-# From this number on, the number that the core knows without tables is not a bound.
+# From this number on, the result of the core without tables is not a bound.
 _NO_BOUND: Final = 1 << 29
 # The greatest number of states that a search for a way out visits.
 MAX_STATES: Final = 20_000
-# The number of lengths that are cached, and how much their positions may remember; a full cache is emptied.
+# The number of lengths that are cached, and the total size of what their positions remember; a full cache is emptied.
 MAX_CACHED, MAX_REMEMBERED = 1 << 14, 1 << 17
 # The number of states of the rules whose steps are cached; a full cache is emptied.
 MAX_CACHED_STEPS: Final = 1 << 10
@@ -49,7 +49,7 @@ class UniqueItemsState(NamedTuple):
 
     @property
     def has_rivals(self) -> bool:
-        """Whether the current item, or a member's name in it, may still become an earlier one."""
+        """Whether the current item, or a member's name in it, may still equal an earlier one."""
         return self.position is not None and self.position.has_rivals
 
 

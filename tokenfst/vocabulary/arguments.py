@@ -28,7 +28,7 @@ def check_tokens(tokens: Any) -> None:
 
 
 def check_kind(name: str, value: object, *kinds: type) -> None:
-    """Check that an argument is of one of some types.
+    """Check that an argument is of one of the given types.
 
     Raises:
         TypeError: it is of another type.

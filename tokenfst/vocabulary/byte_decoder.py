@@ -1,7 +1,7 @@
 """ByteDecoder: how a decoder changes the bytes that tokens write, as a transducer.
 
 A detokenizer is a transducer (Koo, Liu & He 2024, section 2.2). Most detokenizers write the bytes of the tokens
-unchanged, except at the start of a text (`tokenfst.vocabulary.text_start`). Others clean up blanks, change case or
+unchanged, except at the start of a text (`tokenfst.vocabulary.text_start`). Others clean up spaces, change case or
 normalize characters. These are modelled as a transducer over the tokens' bytes, which a user writes with pynini:
 
     spelled(constraint)     the bytes for which a reader sees a text of the constraint: the preimage
@@ -68,7 +68,7 @@ class ByteDecoder:
         return shown("detokenizer", "what the decoder does to the bytes of tokens") + self.tables._repr_html_()
 
     def spelled(self, constraint: Any) -> Expr:
-        """Return the language of the bytes that may be written for a constraint; it keeps the names of tokens.
+        """Return the language of the bytes that may be written for a constraint; labels in the constraint are kept.
 
         Args:
             constraint: an expression, a byte automaton, or a constraint whose language is regular.
@@ -135,7 +135,7 @@ class Reading:
         return certain
 
     def finish(self) -> bytes:
-        """End the text here, and return the rest of it; nothing if the text is not whole.
+        """End the text here, and return the rest of it; b"" if the text is not whole.
 
         Raises:
             VocabularyError: the transducer writes several texts.

@@ -1,7 +1,7 @@
-"""The rule by which a decoder treats the start of a text differently.
+"""TextStart: the rule by which a decoder treats the start of a text differently.
 
-Most decoders do not. In vocabularies that mark words, a piece that begins a word writes a space before it, except at
-the start of a text. All such decoders follow one rule on the first byte of a text, with a few exceptions:
+Most decoders do not do this. In vocabularies that mark words, a piece that begins a word writes a space before it,
+except at the start of a text. All such decoders follow one rule on the first byte of a text, with a few exceptions:
 
     rule         a leading space is dropped; a prefix is put before any other first byte
     exceptions   tokens that write other bytes as the first token of a text

@@ -37,7 +37,7 @@ from tokenfst.weighted.token_costs import BEGINNING, CostTable
 
 # The kind of automaton in the header of a file.
 KIND = "weighted"
-# After the end token, this stands in place of a state over bytes.
+# Stands for the state over bytes after an end token.
 ENDED = int(np.iinfo(np.int32).min)
 
 
@@ -94,7 +94,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     @cached_property
     def has_rewards(self) -> bool:
-        """Whether some costs of arcs or ends are negative, so that a longer text may cost less than its beginning."""
+        """Whether an arc or an end has a negative cost, so that a longer text may cost less than its beginning."""
         tables = self.table.weighted.tables
         return bool((tables.cost < 0).any() or (tables.final < 0).any())
 
@@ -187,7 +187,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         wholes = [int(least[place]) + self.table.end_cost(place.state.byte_state) for place in ends]
         return from_units(min(wholes)) if wholes else inf
 
-    # As the support
+    # Delegated to the support
 
     @property
     def end_state(self) -> WeightedState:
@@ -227,7 +227,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
         self.support.fill_bitmask(state.state, out, remaining)
 
     def key(self, state: State) -> tuple[int, ...]:
-        """Return numbers for a state; see `TokenAutomaton.key`."""
+        """Return the key of a state; see `TokenAutomaton.key`."""
         return self.support.key(state.state)
 
     # Tables

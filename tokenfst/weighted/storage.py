@@ -36,7 +36,7 @@ def from_saved(saved: Saved, vocabulary: Vocabulary) -> WeightedTokenAutomaton:
         weighted = WeightedByteAutomaton(tables, tuple(sorted(labels)), semiring)
         table = CostTable(vocabulary, weighted, labels, begins=header["begins"] == "True")
         made = WeightedTokenAutomaton(support, table)
-        if (made.byte_states == ENDED).any():  # which follows every arc
+        if (made.byte_states == ENDED).any():  # this property follows every arc
             raise ValueError("a state is never reached")
     except (AttributeError, TypeError, ValueError, LookupError, RecursionError) as error:
         raise AutomatonFileError(f"the tables of the automaton do not fit together: {error}") from None

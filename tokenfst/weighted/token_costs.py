@@ -122,7 +122,7 @@ class CostTable:
         return not self.vocabulary.tokens[token] or (rule is not None and token in rule.ignored)
 
     def _written(self, token: int, has_begun: bool) -> bytes:
-        """Return what a token writes, if it is not silent."""
+        """Return the bytes that a token writes, if it is not silent."""
         text, rule = self.vocabulary.tokens[token], self.vocabulary.text_start
         return text if has_begun or rule is None else rule.first(token, text)
 
@@ -165,7 +165,7 @@ class CostTable:
         return place[order], tokens[order], units[order]
 
     def _named(self, states: IntArray, symbol: int, named: IntArray) -> tuple[IntArray, IntArray, UnitArray]:
-        """Return the same as `by_state`, only for the tokens `named` of the label with a symbol."""
+        """Return the same as `by_state`, but only for `named`, the tokens of the label with this symbol."""
         tables = self.weighted.tables
         arcs = np.flatnonzero((tables.arcs[:, 0] == symbol) & (tables.cost != 0))
         cost_of = np.zeros(self.weighted.num_states, np.int64)
@@ -175,7 +175,7 @@ class CostTable:
         return repeated, np.tile(named, len(places)), cost_of[states[repeated]]
 
     def _find_first(self, state: int) -> SparseCosts:
-        """Return the costs before the text has begun, token by token, because each may write other bytes there."""
+        """Return the costs before the text has begun, token by token, because each may write different bytes there."""
         found = [(token, self._first_cost(state, token)) for token in range(len(self.vocabulary))]
         kept = [(token, cost) for token, cost in found if cost]
         return SparseCosts(

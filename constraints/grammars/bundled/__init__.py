@@ -40,7 +40,7 @@ BUNDLED: Mapping[str, str] = MappingProxyType(
         "yaml_flow": "YAML's flow subset: sequences and mappings in brackets, plain and quoted scalars",
     }
 )
-# Their automata have thousands of states: over tokens they are for masks on demand.
+# Their automata have thousands of states; over tokens, they are meant for masks on demand.
 WHOLE_LANGUAGES: Mapping[str, str] = MappingProxyType(
     {
         "python": "modules of Python 3.11: statements, blocks by indentation, lines joined in brackets, strings",

@@ -38,8 +38,8 @@ def read_lark(text: str, start: str | None = None) -> Grammar:
         start: the rule that whole texts match; by default, `start`.
 
     Raises:
-        GrammarError: the text is not a grammar in this syntax, or has a feature that cannot be honoured, with line
-            and column; or it has no rule named `start`.
+        GrammarError: the text is not a grammar in this syntax, or has a feature that cannot be honoured (the error has
+            line and column); or it has no rule named `start`.
     """
     lines = LineIndex(text)
     try:

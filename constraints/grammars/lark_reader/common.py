@@ -1,4 +1,4 @@
-"""The terminals of Lark's library `common`: the same words, with patterns of our own.
+"""The terminals of Lark's library `common`: the same words, with other patterns.
 
 Lark writes some of them with lazy quantifiers and look-behind, so that the end of a word depends on the order in which
 its engine tries alternatives. Here the words are the same, and the end of each is unambiguous. `length` is that of

@@ -49,7 +49,7 @@ class Range(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How often a part occurs.
+    """The bounds on the number of times that a part occurs.
 
     Attributes:
         high: the upper bound; None for no bound.

@@ -35,7 +35,7 @@ _REPLACED = re.compile(r"""\\(?:x..|u....|U........|[nftr"])""")
 _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "\\": "\\", '"': '"'}
 _DIGITS = {"x": 2, "u": 4, "U": 8}
 _AMBIGUOUS = {"b": r"\\b or \x08", "/": r"\\/ or /"}
-# A member of a set, and what makes it a range.
+# A member of a set, and the rest of a range that it begins.
 _MEMBER = r"\\.|\[:\^?\w*:\]|[^\]\\]"
 _TO = r"(?:-(?![-\]])\\?.)?+"
 # The places in a set at which Python warns of a set operator or a set within a set; `||` is no operator in llguidance.
@@ -46,7 +46,7 @@ _TWO_READINGS = re.compile(
 )
 # Reading takes about half a millisecond for each chunk.
 MAX_CHUNKS = 10_000
-# What Lark wraps around a pattern for each flag: (?i: ).
+# The number of characters that Lark wraps around a pattern for each flag: (?i: ).
 _FLAG_LENGTH = 5
 
 
@@ -171,7 +171,7 @@ class _LarkParser(Parser):
     """A parser that refuses sets with two readings.
 
     Attributes:
-        is_lazy: whether the pattern has a lazy quantifier that has a choice, which an exact number has not.
+        is_lazy: whether the pattern has a lazy quantifier with a choice, which an exact number does not have.
     """
 
     is_lazy = False

@@ -1,11 +1,11 @@
-"""The names that Lark gives to literals in rules: where two words are alike in everything else, the name decides.
+"""The names that Lark gives to literals in rules. If two words are alike in everything else, the name decides.
 
     lark_names    the name of each literal
 
 A string has a name if it is one of some marks, or if it could be an identifier, unless another terminal has this name.
-All other literals are numbered as they occur. What is ignored and has no name is numbered, too.
+All other literals are numbered in the order of the text, and so are ignored words without a name.
 
-Lark numbers the literals of a rule from the innermost to the outermost. Here only their order in the text counts.
+Lark numbers the literals of a rule from the innermost to the outermost; here only their order in the text matters.
 """
 
 from __future__ import annotations

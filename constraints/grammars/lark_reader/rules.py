@@ -192,5 +192,5 @@ class Rules:
 
 
 def _argument_name(argument: Expr) -> str:
-    """Return how an argument is shown in the name of a template's instance."""
+    """Return an argument as it is written in the name of a template's instance."""
     return argument.name if isinstance(argument, Call | Label) else str(argument)

@@ -103,7 +103,7 @@ class _StatementReader(BodyReader):
         while self.accept(","):
             symbol = self.expect("rule", "a parameter in small letters")
             if symbol.text in names:
-                raise self.error(f"the parameter {symbol.text} is there twice", symbol.position)
+                raise self.error(f"the parameter {symbol.text} occurs twice", symbol.position)
             names.append(symbol.text)
         self.expect("}", ", or }")
         return tuple(names)
@@ -119,7 +119,7 @@ class _StatementReader(BodyReader):
                 names = ", ".join(ATTRIBUTES)
                 raise self.error(f"no attribute is named {symbol.text}; there are {names}", symbol.position)
             if symbol.text in attributes:
-                raise self.error(f"the attribute {symbol.text} is there twice", symbol.position)
+                raise self.error(f"the attribute {symbol.text} occurs twice", symbol.position)
             attributes[symbol.text] = self.read_attribute(symbol)
             if not self.accept(","):
                 break

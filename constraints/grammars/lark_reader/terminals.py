@@ -23,6 +23,7 @@ from automata.compile.compiler import compile_expr
 from automata.errors import ExpressionError, GrammarError
 from automata.expressions import (
     Alternation,
+    Call,
     Concatenation,
     Expr,
     Literal,
@@ -75,7 +76,7 @@ class Terminals:
         self.terminals: dict[str, Terminal] = {}
         self.names: dict[tuple[str, str, str], str] = {}  # of terminals that are one literal, by its key
         self.references: dict[str, Expr] = {}
-        self.lazy_words: dict[Expr, Expr] = {}
+        self.lazy_words: dict[Expr, Call] = {}
         self.literals: dict[tuple[str, object], Terminal] = {}
         for name, definition in document.definitions.items():
             if definition.is_terminal:
@@ -90,7 +91,7 @@ class Terminals:
         """Return the lexical rules in the order of the names that they have in Lark.
 
         Args:
-            ignored: the names of those that are ignored.
+            ignored: the names of the rules that are ignored.
         """
         defined = {*self.document.definitions, *self.document.imported}
         written = sorted(self.terminals.keys() & self.found.keys() - defined, key=self._place)
@@ -126,7 +127,7 @@ class Terminals:
         return self.reference(written, terminal, 0, item.position)
 
     def ignored(self, body: Body) -> str | None:
-        """Return the name of the word of an %ignore; None if its only text is the empty one."""
+        """Return the name of the word after %ignore; None if its only text is the empty one."""
         item = body[0]
         if len(body) == 1 and item.operation in ("string", "regexp", "range"):
             self.literal(item, None)
@@ -152,10 +153,14 @@ class Terminals:
         words = _as_text(terminal.expr)
         if matches_empty(words):
             return ex.EPSILON
-        # Rules with the same words share one word, so that the text after it tells the rules apart.
-        if words not in self.lazy_words:
-            order = _order(definition.priority, terminal)
-            self.lazy_words[words] = self.called(f"{name}[lazy]", LexicalRule(words, order, lazy=True), position)
+        # Rules with the same words share one word, with the first of their orders, so that the text after it tells the
+        # rules apart.
+        rule = LexicalRule(words, _order(definition.priority, terminal), lazy=True)
+        known = self.lazy_words.get(words)
+        if known is None:
+            self.lazy_words[words] = self.called(f"{name}[lazy]", rule, position)
+        elif rule.priority > self.lexical[known.name].priority:
+            self.lexical[known.name] = rule
         return self.lazy_words[words]
 
     def reference(self, name: str, terminal: Terminal, priority: int, position: int) -> Expr:
@@ -169,11 +174,11 @@ class Terminals:
                 self.references[name] = called.optional() if matches_empty(words) else called
         return self.references[name]
 
-    def called(self, name: str, rule: LexicalRule, position: int) -> Expr:
+    def called(self, name: str, rule: LexicalRule, position: int) -> Call:
         """Return a call of a word that becomes a lexical rule of the grammar."""
         self.lexical[name] = rule
         self.found[name] = self.lines.place(position)
-        return ex.call(name)
+        return Call(name)
 
     def words(self, name: str, terminal: Terminal, position: int) -> Expr:
         """Return the words of a terminal: its expression as a text of its own, with lazy quantifiers resolved."""
@@ -296,7 +301,7 @@ def _order(priority: int, terminal: Terminal) -> tuple[int, ...]:
 
 
 def _as_text(expr: Expr) -> Expr:
-    """Return the expression as a text of its own: its assertions look at the word and nothing around it."""
+    """Return the expression as a text of its own: its assertions see the word and nothing around it."""
     return ex.whole(simplified(expr)) if ex.has_assertions(expr) else expr
 
 
@@ -375,7 +380,7 @@ _COMBINERS: dict[str, Callable[[list[Terminal], Item], Terminal]] = {
 
 
 def _size(expr: Expr) -> int:
-    """Return how many nodes are copied when the expression becomes a part of another one."""
+    """Return the number of nodes that are copied when the expression becomes a part of another one."""
     if isinstance(expr, Literal):
         return len(expr.value)
     return len(expr.parts) if isinstance(expr, Concatenation | Alternation) else 1

@@ -22,12 +22,12 @@ UNBOUNDED = 2**31
 
 
 def max_width(expr: Expr) -> int:
-    """Return a bound on the number of characters, UNBOUNDED if there is none."""
+    """Return an upper bound on the number of characters, `UNBOUNDED` if there is none."""
     return widths(expr)[1]
 
 
 def widths(expr: Expr) -> tuple[int, int]:
-    """Return bounds on the number of characters, the upper one UNBOUNDED if there is none; without recursion."""
+    """Return bounds on the number of characters, the upper one `UNBOUNDED` if there is none; without recursion."""
     known: dict[Expr, tuple[int, int]] = {}
     stack = [expr]
     while stack:

@@ -28,8 +28,8 @@ from constraints.json_schema.strings import string_is_empty, string_matches
 
 # The most pairs of formulas whose patterns for strings are compared.
 _MAX_COMPARED: Final = 4_000
-# The most pairs of formulas that may hold for the same value, each pair counted twice (`Outlines.compatible`).
-MAX_OVERLAPS: Final = 100_000
+# The most pairs of formulas that may hold for the same value (`Outlines.compatible`).
+MAX_OVERLAPS: Final = 50_000
 # The most objects within each other whose members are compared, and the most members, which takes a second.
 _DEPTH: Final = 4
 _MAX_MEMBERS: Final = 250_000
@@ -175,9 +175,8 @@ class Outlines:
             return False
 
     def compatible(self, parts: Sequence[Formula]) -> list[list[int]]:
-        """List, for each formula, the indices of the others that may hold for the same value.
-
-        If there are more than `MAX_OVERLAPS` pairs, the lists are not complete."""
+        """List, for each formula, the indices of the others that may hold for the same value; stop after more than
+        `MAX_OVERLAPS` pairs."""
         if _are_apart([self(part) for part in parts]) or self._have_tags(parts):
             return [[] for _ in parts]  # no need to compare pairs, of which there may be many
         found: list[list[int]] = [[] for _ in parts]
@@ -187,13 +186,14 @@ class Outlines:
             found[i] = others
             for j in others:
                 found[j].append(i)
-            overlaps += 2 * len(others)
+            overlaps += len(others)
             if overlaps > MAX_OVERLAPS:
                 break
         return found
 
     def _have_tags(self, parts: Sequence[Formula]) -> bool:
-        """Return whether all formulas are about objects, and require a member with a text that no other allows."""
+        """Return whether all formulas are about objects, and require a member with listed values, none of which another
+        formula allows."""
         if not all(self(part) == _OBJECTS for part in parts):
             return False
         tags = [self._tags_of(part) for part in parts]

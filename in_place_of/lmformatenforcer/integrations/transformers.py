@@ -1,7 +1,7 @@
 """The prefix function that `generate` of transformers calls to find which tokens may come next.
 
 As in lm-format-enforcer, sequences are identified by their tokens: a sequence whose prefix is not known is a prompt. So
-beams and batches work without further measures. The table grows while texts are written, so make a new function for
+beams and batches need no special treatment. The table grows while texts are written, so make a new function for
 each call.
 """
 
@@ -61,7 +61,7 @@ class TransformersPrefixAllowedTokensFn:
     def __call__(self, batch_id: int, sent: Any) -> list[int]:
         """Return the ids of the tokens that may come next.
 
-        After a token that is not allowed, as batches append to finished texts, only end tokens are allowed.
+        After a token that is not allowed, such as the padding after a finished text, only end tokens are allowed.
 
         Args:
             batch_id: has no effect.
