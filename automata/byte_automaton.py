@@ -237,15 +237,18 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
                 by default, this automaton's labels.
 
         Raises:
+            ValueError: `labels` lacks one of this automaton's labels.
             LimitExceeded: the FST's arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
+        names = self.labels if labels is None else labels
+        if lacking := [name for name in self.labels if name not in names]:
+            raise ValueError(f"the labels include those of the automaton, and {lacking[0]!r} is missing")
         arcs = self.range_arcs()
         width = arcs.high - arcs.low + 1
         # One of OpenFst's arcs takes 16 bytes.
         _check_bytes("OpenFst's arcs", 16 * int(width.sum(dtype=np.int64)))
         first = np.cumsum(width) - width
         byte = np.arange(int(width.sum()), dtype=np.int32) - np.repeat(first - arcs.low, width).astype(np.int32)
-        names = self.labels if labels is None else labels
         by_label = self.label_columns(names)
         labelled, label = np.nonzero(by_label >= 0)
         fst = openfst.to_fst(

@@ -98,6 +98,8 @@ def test_a_table_of_symbols_names_the_labels() -> None:
     assert table.find(ord("a")) == ""
     both = automaton.fst(labels=("<0x61>", "<call>", "more")).input_symbols()
     assert both.find("more") == 259
+    with pytest.raises(ValueError, match="include those of the automaton, and '<call>' is missing"):
+        automaton.fst(labels=("<0x61>", "more"))
 
 
 @given(exprs())

@@ -21,6 +21,7 @@ from automata import Cancelled, EmptyLanguage, LimitExceeded, Limits, compile_ex
 from automata.errors import NondeterministicGrammar
 from automata.limits import current_work
 from decoding.compiling import BackgroundCompiler, Compiling
+from decoding.compiling.content import content_of
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -406,6 +407,16 @@ def test_many_threads_ask_for_and_give_up_many_things() -> None:
         assert not wrong
         shared.submit("what is cached has grown", BYTES).result(PATIENCE)
         assert shared.nbytes <= shared.max_bytes
+
+
+def test_what_cannot_be_seen_is_known_by_itself(compiler: BackgroundCompiler) -> None:
+    def add(a: int, b: int) -> int:
+        raise AssertionError
+
+    calls, others = (constraints.tool_calls([add], format="pythonic") for _ in range(2))
+    assert content_of(calls) is calls
+    assert compiler.submit(calls, BYTES).result(PATIENCE) is compiler.submit(calls, BYTES).result()
+    assert compiler.submit(others, BYTES).result(PATIENCE) is not compiler.submit(calls, BYTES).result()
 
 
 def test_a_cancelled_compilation_says_so_to_nobody_else() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from strategies import exprs
-from test_compiling import BYTES, PATIENCE, SCHEMA, made
+from test_compiling import SCHEMA, made
 
 import constraints
 from automata import Expr, literal, parse
 from automata.pushdown.grammar import Grammar
-from decoding.compiling import BackgroundCompiler
 from decoding.compiling.content import content_of
 
 
@@ -44,13 +43,3 @@ def test_what_differs_in_one_place_has_another_content() -> None:
     assert content_of(compact) not in contents
     turned = Grammar({"a": literal("x"), "b": literal("y")}, "a"), Grammar({"a": literal("x"), "b": literal("y")}, "b")
     assert content_of(turned[0]) != content_of(turned[1])
-
-
-def test_what_cannot_be_seen_is_known_by_itself(compiler: BackgroundCompiler) -> None:
-    def add(a: int, b: int) -> int:
-        raise AssertionError
-
-    calls, others = (constraints.tool_calls([add], format="pythonic") for _ in range(2))
-    assert content_of(calls) is calls
-    assert compiler.submit(calls, BYTES).result(PATIENCE) is compiler.submit(calls, BYTES).result()
-    assert compiler.submit(others, BYTES).result(PATIENCE) is not compiler.submit(calls, BYTES).result()

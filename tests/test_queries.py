@@ -329,6 +329,8 @@ def test_lengths_without_texts_take_no_time() -> None:
 def test_a_number_of_texts_is_not_negative() -> None:
     with pytest.raises(ValueError, match="a number of texts is 0 or more, not -1"):
         sample(parse("a{0,5}"), -1, length=3, seed=0)
+    with pytest.raises(ValueError, match="a number of texts is 0 or more, not -1"):
+        random_strings(parse("a{0,5}"), -1, seed=0)
 
 
 def test_half_of_a_surrogate_pair_is_in_no_language() -> None:

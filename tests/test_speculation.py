@@ -25,12 +25,12 @@ from decoding.speculation import (
     ForcedTokens,
     Proposer,
     Statistics,
+    Text,
     Tree,
     Written,
     decode_speculatively,
     tree_masks,
 )
-from decoding.speculation.tree import Text
 from tokenfst import Vocabulary
 from tokenfst.token_automaton import TokenAutomaton
 

@@ -63,6 +63,8 @@ def test_by_hand() -> None:
     assert count(tokenfst.compile("(?:d|f)*", FOOD), 200) == 2**201 - 1
     with pytest.raises(EmptyLanguage, match="no sequence of -1 tokens"):
         sample(tokenfst.compile("d*", FOOD), 1, length=-1, seed=0)
+    with pytest.raises(ValueError, match="a number of sequences is 0 or more, not -1"):
+        sample(tokenfst.compile("d*", FOOD), -1, length=1, seed=0)
 
 
 def test_samples_are_uniform() -> None:

@@ -16,7 +16,7 @@ import torch
 
 import constraints
 import tokenfst
-from automata import IncompleteOutput, VocabularyError
+from automata import Cancelled, IncompleteOutput, VocabularyError
 from decoding import (
     BackgroundCompiler,
     ConstraintLogitsProcessor,
@@ -202,6 +202,10 @@ def test_futures(write: Callable[..., Any]) -> None:
     other.set_result("a")
     with pytest.raises(TypeError, match="the result of the future is no automaton: it is of type str"):
         list(write(MODEL, TOKENIZER, "Name: ", other))
+    given_up = Future[Any]()
+    given_up.cancel()
+    with pytest.raises(Cancelled, match="given up before it was done"):
+        list(write(MODEL, TOKENIZER, "Name: ", given_up))
 
 
 def test_a_processor_without_a_constraint() -> None:

@@ -88,8 +88,11 @@ def sample(automaton: TokenAutomaton, number: int, *, length: int, seed: int) ->
         seed: the seed of the generator; equal seeds give equal sequences.
 
     Raises:
+        ValueError: `number` is negative; or the automaton is not finite, see `require_finite`.
         EmptyLanguage: no accepted sequence has this length.
     """
+    if number < 0:
+        raise ValueError(f"a number of sequences is 0 or more, not {number}")
     automaton = require_finite(automaton)
     graph, generator = _ClassGraph(automaton), random.Random(seed)
     completions = graph.completions(length)

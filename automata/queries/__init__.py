@@ -124,8 +124,7 @@ def sample(language: RegularLanguage, number: int, *, length: int | range, seed:
         LabelledLanguage: the language has labels.
     """
     lengths_ = length if isinstance(length, range) else range(index(length), index(length) + 1)
-    if number < 0:
-        raise ValueError(f"a number of texts is 0 or more, not {number}")
+    _check_number(number)
     texts = Unranking(_without_labels(language), lengths_)
     if not texts.total:
         raise EmptyLanguage(f"the language has no text of length {length}")
@@ -144,14 +143,21 @@ def random_strings(language: RegularLanguage, number: int, *, seed: int, max_len
         max_length: from this length on, in bytes, a text takes a shortest path to an end.
 
     Raises:
+        ValueError: `number` is negative.
         EmptyLanguage: the language is empty.
         LabelledLanguage: the language has labels.
     """
+    _check_number(number)
     automaton = _without_labels(language)
     if automaton.is_empty:
         raise EmptyLanguage("there is no text to choose from")
     walks, generator = Walks(automaton), random.Random(seed)
     return [walks.random(generator, max_length) for _ in range(number)]
+
+
+def _check_number(number: int) -> None:
+    if number < 0:
+        raise ValueError(f"a number of texts is 0 or more, not {number}")
 
 
 def _lacking(big: RegularLanguage, small: RegularLanguage) -> ByteAutomaton:

@@ -72,12 +72,10 @@ def _bytes_and(names: Sequence[str]) -> Vocabulary:
 
 def has_text(automaton: Readable, text: bytes) -> bool:
     """Return whether an automaton accepts a text."""
-    return len(text) in ends(automaton, text, 0) if _followed(automaton).names else automaton.accepts(text)
-
-
-def ends(automaton: Readable, text: bytes, begin: int) -> Iterator[int]:
-    """Return the offsets at which a text of the automaton that begins at `begin` may end, in ascending order."""
-    return (at for at, may_end in enumerate(endings(automaton, text, begin), begin) if may_end)
+    followed = _followed(automaton)
+    if not followed.names:
+        return automaton.accepts(text)
+    return any(at == len(text) and may_end for at, may_end in enumerate(followed.endings(text, 0)))
 
 
 def endings(automaton: Readable, text: bytes, begin: int) -> Iterator[bool]:

@@ -1,6 +1,6 @@
 """What a cache of compiled constraints must know about each of them.
 
-    content_of    the key: equal constraints have equal keys, even if they are different objects
+    content_of    the key: constraints with equal content have equal keys, even if they read their texts differently
     text_bytes    the memory of its texts, which an automaton keeps for explanations
 
 A server reads a schema again for each request, so constraints are compared by their content. The key is the fingerprint

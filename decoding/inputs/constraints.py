@@ -7,11 +7,11 @@ A constraint is anything that `tokenfst.compile` takes, an automaton over the ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any, Final, TypeAlias
 
 import tokenfst
-from automata.errors import IncompleteOutput, VocabularyError
+from automata.errors import Cancelled, IncompleteOutput, VocabularyError
 from automata.limits import DEFAULT_LIMITS, Limits
 from tokenfst.compile import Constraint
 from tokenfst.token_automaton import TokenAutomaton
@@ -108,9 +108,13 @@ def resolved(
         VocabularyError: the automaton is over another vocabulary.
         ValueError: `at_text_start` is true, and the automaton was compiled without it.
         TypeError: the result of a future is not an automaton.
+        Cancelled: the compilation was given up.
         Exception: the error of the compilation.
     """
-    automaton = one.result() if isinstance(one, Future) else one
+    try:
+        automaton = one.result() if isinstance(one, Future) else one
+    except CancelledError:
+        raise Cancelled("the compilation of a constraint was given up before it was done") from None
     if automaton is None:
         return None
     if not isinstance(automaton, TokenAutomaton):
