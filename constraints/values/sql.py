@@ -193,6 +193,7 @@ def _name(name: str) -> Expr:
     return concat(f'"{doubled}"')
 
 
+@cache
 def _word(word: str) -> Expr:
     return alternation(word, word.lower())
 

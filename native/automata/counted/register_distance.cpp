@@ -24,6 +24,7 @@ class RegisterSearch {
   RegisterSearch(int32_t num_states, int32_t max_register, std::span<const GuardedEdge> edges, Budget& budget)
       : pieces(budget),
         edges_(edges.begin(), edges.end(), budget),
+        free_(budget),
         budget_(budget) {
     free_.reserve(num_states);
     for (int32_t state = 0; state < num_states; ++state) free_.emplace_back(1, Interval{0, max_register}, budget);
@@ -89,7 +90,7 @@ class RegisterSearch {
   }
 
   Vector<GuardedEdge> edges_;
-  std::vector<Vector<Interval>> free_;  // by state: the values without a distance, ascending
+  Vector<Vector<Interval>> free_;  // by state: the values without a distance, ascending
   Budget& budget_;
 };
 
