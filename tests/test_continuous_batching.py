@@ -285,7 +285,7 @@ def test_automata_are_not_copied() -> None:
         assert copy.copy(automaton) is automaton
 
 
-def request(automaton: Any, generated: list[int], limit: int | None = None) -> RequestState:
+def requested(automaton: Any, generated: list[int], limit: int | None = None) -> RequestState:
     """A request that has written something."""
     kwargs = {"constraint": automaton}
     return RequestState(
@@ -305,7 +305,7 @@ def masked(state: RequestState, scores: torch.Tensor) -> torch.Tensor:
 
 def test_rows_behind_those_of_requests_stay_as_they_are() -> None:
     scores = torch.randn(3, 2048)
-    found = masked(request(AUTOMATA[1], []), scores)
+    found = masked(requested(AUTOMATA[1], []), scores)
     assert torch.equal(found[1:], scores[1:])
     allowed = torch.from_numpy(AUTOMATA[1].mask(AUTOMATA[1].start))
     assert torch.equal(torch.isfinite(found[0]), allowed)
@@ -316,14 +316,14 @@ def test_after_the_end_the_end_comes_again() -> None:
     """Requests go on where another end token than theirs was written."""
     weighed = tokenfst.compile(ex.literal("yes").weighted(2) | ex.literal("no"), VOCABULARY)
     for automaton in (weighed, AUTOMATA[1]):
-        found = masked(request(automaton, [*ids("yes"), 0, 0]), torch.zeros(3, 2048))
+        found = masked(requested(automaton, [*ids("yes"), 0, 0]), torch.zeros(3, 2048))
         assert torch.isfinite(found[0]).nonzero().flatten().tolist() == [0]
         assert found[0, 0] == 0
 
 
 def test_a_request_that_begins_again_needs_only_the_rest() -> None:
     automaton, text = AUTOMATA[0], ids("2024-01-01")
-    state = request(automaton, text, len(text) + 1).create_equivalent_initial_request()
+    state = requested(automaton, text, len(text) + 1).create_equivalent_initial_request()
     assert state.max_new_tokens == 1
     assert automaton.min_tokens(automaton.start) > 1
     found = masked(state, torch.zeros(3, 2048))
