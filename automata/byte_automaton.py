@@ -237,10 +237,13 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
                 by default, this automaton's labels.
 
         Raises:
-            ValueError: `labels` lacks one of this automaton's labels.
+            TypeError: `labels` are a text.
+            ValueError: `labels` lack one of this automaton's labels.
             LimitExceeded: the FST's arcs, one for each byte, take more than `DEFAULT_LIMITS.memory`.
         """
-        names = self.labels if labels is None else labels
+        if isinstance(labels, str):
+            raise TypeError(f"labels are a tuple of names, not {labels!r}")
+        names = self.labels if labels is None else tuple(labels)
         if lacking := [name for name in self.labels if name not in names]:
             raise ValueError(f"the labels include those of the automaton, and {lacking[0]!r} is missing")
         arcs = self.range_arcs()

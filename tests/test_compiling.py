@@ -14,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pydantic
 import pytest
+import torch
 
 import constraints
 import tokenfst
@@ -22,6 +23,7 @@ from automata.errors import NondeterministicGrammar
 from automata.limits import current_work
 from decoding.compiling import BackgroundCompiler, Compiling
 from decoding.compiling.content import content_of
+from decoding.masking.batch_tracker import BatchTracker
 from tokenfst import TokenAutomaton, Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
@@ -130,7 +132,7 @@ def test_tables_are_made_in_the_background() -> None:
         begun = time.monotonic()
         while automaton._tables.known is None and time.monotonic() < begun + PATIENCE:
             time.sleep(0.01)
-        assert automaton.complete() is automaton._tables.known
+        assert automaton.complete().shared is automaton._tables.known
         assert automaton.nbytes > automaton.complete().nbytes
         hopeless = BackgroundCompiler(complete=True, limits=Limits(memory=1 << 17))
         found = hopeless.submit(constraints.choice(f"{number:05}" for number in range(500)), BYTES).result(PATIENCE)
@@ -152,7 +154,7 @@ def test_options_are_passed_on_and_are_part_of_the_key(compiler: BackgroundCompi
 
 def are_one(left: TokenAutomaton, right: TokenAutomaton) -> bool:
     """Whether two automata share everything but what they were compiled from."""
-    parts = vars(left).keys() - {"source"}
+    parts = vars(left).keys() & vars(right).keys() - {"source", "_completed", "_original"}
     return type(left) is type(right) and all(vars(left)[name] is vars(right)[name] for name in parts)
 
 
@@ -190,9 +192,13 @@ def test_constraints_of_one_language_keep_their_own_values(gate: Gate) -> None:
             assert are_one(automaton, found[0])
             assert automaton.source is not None
             assert automaton.source.constraint is kind
+            assert automaton.shared is found[0].shared
             complete = automaton.complete()
+            assert complete is automaton.complete()
             assert complete.source is automaton.source
-            assert are_one(complete, found[0].complete())
+            assert complete.shared is found[0].complete().shared
+        tracker = BatchTracker(found, BYTES, torch.zeros((6, 1), dtype=torch.int64), torch.device("cpu"), len(BYTES))
+        assert "1 automata" in repr(tracker._arena)
         assert [result.source and result.source.constraint.parse('{"name": "x"}') for result in found[:2]] == [
             Name("x"),
             Place("x"),

@@ -58,6 +58,10 @@ def test_counts_are_of_one_automaton_alone() -> None:
     model = CountModel(automaton)
     model.observe(other, other.start, None, 0)
     assert model.shares(automaton.start, None) == {}
+    # The same automaton, as another request gets it.
+    again = automaton.with_source(other.source)
+    model.observe(again, again.start, None, 0)
+    assert model.shares(automaton.start, None)[0] > 0
 
 
 def test_counts_leave_out_how_far_was_counted_and_what_lies_deep_in_the_stack() -> None:

@@ -20,7 +20,7 @@ exact would depend on the time).
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ from tokenfst.lazy_tables import LazyTables, MakeTables
 from tokenfst.native_automaton import NativeTokenAutomaton, core_budget
 from tokenfst.pushdown.beginning import with_pushdown_beginning
 from tokenfst.pushdown.compile import spells_all as pushdown_spells_all
-from tokenfst.token_automaton import State, TokenAutomaton
+from tokenfst.token_automaton import Source, State, TokenAutomaton
 from tokenfst.vocabulary import TextStart, Vocabulary
 
 # The number of states whose masks are cached; a full cache is emptied.
@@ -96,6 +96,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
         self.at_text_start = at_text_start
         # Shared by all automata that `with_source` makes of this one.
         self._tables = LazyTables(core, make_tables, limits)
+        self._completed: TokenAutomaton | None = None
 
     def __repr__(self) -> str:
         return f"<LazyTokenAutomaton, {self.core.num_masks:,} states visited>"
@@ -114,8 +115,16 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     def complete(self, *, limits: Limits | None = None, cancellation: Cancellation | None = None) -> TokenAutomaton:
         """Return the same automaton with complete tables; see `TokenAutomaton.complete`."""
-        tables = self._tables.made(limits or self._tables.limits, cancellation, self.source)
-        return tables if tables.source is self.source else tables.with_source(self.source)
+        tables = self._tables.made(limits or self._tables.limits, cancellation)
+        if self._completed is None or self._completed.shared is not tables:
+            self._completed = tables.with_source(self.source)
+        return self._completed
+
+    def with_source(self, source: Source | None) -> Self:
+        """Return the same automaton with another source; see `TokenAutomaton.with_source`."""
+        found = super().with_source(source)
+        found._completed = None
+        return found
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return the key of a state; see `TokenAutomaton.key`."""
@@ -130,7 +139,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
         bound = super().min_tokens(state)
-        tables = self._tables.small(self.source)
+        tables = self._tables.small()
         counterpart = None if tables is None else self._tables.counterpart(state)
         return bound if tables is None or counterpart is None else tables.min_tokens(counterpart)
 
@@ -140,7 +149,7 @@ class LazyTokenAutomaton(NativeTokenAutomaton):
 
     def _fill_within(self, state: State, out: npt.NDArray[np.int32], remaining: int) -> None:
         if not self.core.fill_within(state, out, core_budget(remaining)):
-            tables = self._tables.small(self.source)
+            tables = self._tables.small()
             counterpart = None if tables is None else self._tables.counterpart(state)
             if tables is not None and counterpart is not None:
                 tables.fill_bitmask(counterpart, out, remaining)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from automata.errors import LimitExceeded, NondeterministicGrammar, limit_exceeded
 from automata.limits import Cancellation, Limits, Work, current_work
 from tokenfst import _native
-from tokenfst.token_automaton import Source, TokenAutomaton
+from tokenfst.token_automaton import TokenAutomaton
 
 # The number of states whose counterparts are cached; a full cache is emptied.
 MAX_COUNTERPARTS: Final = 1 << 16
@@ -51,35 +51,34 @@ class LazyTables:
         """The memory of the tables in bytes, 0 if they have not been made."""
         return 0 if self.known is None else self.known.nbytes
 
-    def made(self, limits: Limits, cancellation: Cancellation | None, source: Source | None) -> TokenAutomaton:
+    def made(self, limits: Limits, cancellation: Cancellation | None) -> TokenAutomaton:
         """Return the tables, making them if there are none.
 
         Args:
             limits, cancellation: as for `TokenAutomaton.complete`.
-            source: what the tables are compiled from.
 
         Raises:
             LimitExceeded: a limit was exceeded; or another thread is making the tables and takes longer than the limit.
             Cancelled, NondeterministicGrammar: as for `TokenAutomaton.complete`.
         """
-        tables = self._made(limits, cancellation, source)
+        tables = self._made(limits, cancellation)
         if tables is None:
             raise limit_exceeded("seconds", limits.seconds)
         return tables
 
-    def small(self, source: Source | None) -> TokenAutomaton | None:
+    def small(self) -> TokenAutomaton | None:
         """Return the tables, making them if they are small; None if there are none. Some automata have none at all: a
         lazy one may follow several derivations until the text tells them apart."""
         if self.known is None and not self.are_refused:
             states, seconds = min(self.limits.states, _SMALL_STATES), min(self.limits.seconds, _SMALL_SECONDS)
             try:
-                self._made(replace(self.limits, states=states, seconds=seconds), None, source)
+                self._made(replace(self.limits, states=states, seconds=seconds), None)
             except (LimitExceeded, NondeterministicGrammar):
                 current_work().check()  # a compilation around this one may have exceeded its limits
                 self.are_refused = True
         return self.known
 
-    def _made(self, limits: Limits, cancellation: Cancellation | None, source: Source | None) -> TokenAutomaton | None:
+    def _made(self, limits: Limits, cancellation: Cancellation | None) -> TokenAutomaton | None:
         """Return the tables, making them if there are none; None if another thread is making them and takes longer than
         the limit."""
         try:
@@ -87,9 +86,7 @@ class LazyTables:
                 return None
             if self.known is None:
                 with Work(limits, cancellation).current() as work:
-                    made = self._make(work)
-                    made.source = source
-                    self.known = made
+                    self.known = self._make(work)
             return self.known
         finally:
             # Ctrl-C may come as soon as `acquire` has returned. So the lock itself tells whether this thread holds it,

@@ -89,6 +89,7 @@ class TokenAutomaton(Shared, ABC):
     start: Any
     at_text_start: bool
     source: Source | None = None
+    _original: Self | None = None
     # Explains a prefix and a token; `tokenfst.explanation.explain`, which is above this module, registers it.
     _explained: ClassVar[Callable[[TokenAutomaton, Any, Any, Work], Explanation]]
     # Builds the automaton of an acceptor; `tokenfst.finite.from_fst`, which is above this module, registers it.
@@ -116,8 +117,14 @@ class TokenAutomaton(Shared, ABC):
         tables, masks and states."""
         found = object.__new__(type(self))
         found.__dict__.update(self.__dict__)
-        found.source = source
+        found.source, found._original = source, self.shared
         return found
+
+    @property
+    def shared(self) -> Self:
+        """The automaton from which `with_source` made this one, or else this one: the same for all that share their
+        states."""
+        return self if self._original is None else self._original
 
     @property
     @abstractmethod

@@ -27,7 +27,7 @@ def tables_for_arena(automaton: TokenAutomaton, max_seconds: float) -> TokenAuto
     """Return an automaton with its tables; None if it has none, if they exceed the limits, or if the arena cannot hold
     it."""
     try:
-        complete = automaton.complete(limits=Limits(seconds=max_seconds))
+        complete = automaton.complete(limits=Limits(seconds=max_seconds)).shared
         tables = complete.support if isinstance(complete, WeightedTokenAutomaton) else complete
         if isinstance(tables, PushdownTokenAutomaton):
             _ = tables.distances  # the distances have a limit of their own
@@ -64,9 +64,10 @@ def machine_of(automaton: TokenAutomaton, max_depth: int, work: Work | None = No
 
     Raises:
         LimitExceeded: the automaton's tables or distances exceed a limit.
+        NondeterministicGrammar: the automaton has no tables.
         ValueError: the arena cannot hold this kind of automaton.
     """
-    complete = automaton.complete()
+    complete = automaton.complete().shared
     if isinstance(complete, WeightedTokenAutomaton):
         return of_weighted(complete, machine_of(complete.support, max_depth, work), work)
     if isinstance(complete, PushdownTokenAutomaton):

@@ -81,8 +81,14 @@ class Compiling(NotCopied, Future[TokenAutomaton]):
             self.set_exception(error)
         elif automaton is not None:
             # Constraints of one language may read its texts as different values.
-            is_own = automaton.source is not None and automaton.source.constraint is self._source.constraint
-            self.set_result(automaton if is_own else automaton.with_source(self._source))
+            self.set_result(automaton if self._is_of(automaton) else automaton.with_source(self._source))
+
+    def _is_of(self, automaton: TokenAutomaton) -> bool:
+        """Return whether an automaton was compiled from the constraint of the request."""
+        if automaton.source is None:
+            return False
+        own, other = self._source.constraint, automaton.source.constraint
+        return own is other or (isinstance(own, str) and own == other)
 
 
 class _Kept(NamedTuple):

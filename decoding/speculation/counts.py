@@ -94,7 +94,7 @@ class CountModel:
 
     def observe(self, automaton: TokenAutomaton, state: Any, before: int | None, token: int) -> None:
         """Count a token that was written in a state, after another token or as the first one."""
-        if self.learning and automaton is self.automaton:
+        if self.learning and automaton.shared is self.automaton.shared:
             self._count(automaton.key(state), _START if before is None else before, token, 1)
 
     def _count(self, key: Key, before: int, token: int, times: int) -> None:
@@ -133,7 +133,7 @@ class CountModel:
     def propose(self, trees: Sequence[Tree[Any]]) -> None:
         """Add the likely tokens, the likeliest first."""
         for tree in trees:
-            if tree.automaton is self.automaton:
+            if tree.automaton.shared is self.automaton.shared:
                 leaves = tree.leaves()
                 while leaves:
                     leaves.sort(key=lambda place: _likelihood(tree, place))

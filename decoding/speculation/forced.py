@@ -86,7 +86,7 @@ class ForcedText:
         return tokens if self.verified else settled(automaton, state, tokens, tree.remaining(place))
 
     def _text(self, automaton: TokenAutomaton, state: Any) -> bytes:
-        texts = self._texts.setdefault(automaton, {})
+        texts = self._texts.setdefault(automaton.shared, {})
         text = texts.get(state)
         if text is None:
             if len(texts) >= _MAX_CACHED:

@@ -102,7 +102,7 @@ class Backend(StructuredOutputBackend):
             constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
             automaton = self.compiler.submit(constraint, self.vocabulary).result()
             with self._lock:
-                self._known[request] = ref(automaton)
+                self._known[request] = ref(automaton.shared)
         return Grammar(Matcher(automaton, stop_token_ids or ()))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:

@@ -9,7 +9,7 @@ namespace automata {
 namespace {
 
 // A grammar that exceeds these bounds is not deterministic.
-constexpr int32_t kMaxLocalStack = 64, kMaxElements = 512, kMaxSets = 40'000;
+constexpr int32_t kMaxLocalStack = 64, kMaxElements = 256, kMaxSets = 40'000;
 // Up to this many leaves are searched linearly for an equal one before they are hashed.
 constexpr size_t kFewLeaves = 16;
 
