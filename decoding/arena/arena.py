@@ -216,7 +216,7 @@ class Arena(NotCopied):
         Raises:
             VocabularyError: the automaton is over another vocabulary.
             ValueError: the arena cannot hold this kind of automaton: a canonical one, one with a memory of items that
-                must differ (`tokenfst.unique_items`), or a healed one (`decoding.heal`).
+                must differ (`tokenfst.unique_items`), a healed one (`decoding.heal`), or one without tables.
             EmptyLanguage: every text needs more than `max_depth` symbols on the stack.
             LimitExceeded: no memory or no slot is left, or the grammar is ambiguous and sequences carry one
                 configuration. `check` reports a text that needs more than they carry.
