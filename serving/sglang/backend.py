@@ -107,7 +107,8 @@ class Backend(BaseGrammarBackend):
     def _compiled(self, kind: Kind, read: Callable[[], Any], vocabulary: Vocabulary) -> BaseGrammarObject:
         try:
             constraint = read()
-            automaton = result_of(self.compiler.submit(constraint, vocabulary))
+            # The engine reads no values, for which each request would need an automaton with its own constraint.
+            automaton = result_of(self.compiler.submit(constraint, vocabulary)).shared
         except Cancelled:
             raise
         except LimitExceeded as error:

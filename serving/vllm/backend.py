@@ -100,9 +100,10 @@ class Backend(StructuredOutputBackend):
         automaton = None if found is None else found()
         if automaton is None:
             constraint = constraint_of(_KINDS[request_type], grammar_spec, blanks=self.blanks, limits=self.limits)
-            automaton = self.compiler.submit(constraint, self.vocabulary).result()
+            # The engine reads no values, for which each request would need an automaton with its own constraint.
+            automaton = self.compiler.submit(constraint, self.vocabulary).result().shared
             with self._lock:
-                self._known[request] = ref(automaton.shared)
+                self._known[request] = ref(automaton)
         return Grammar(Matcher(automaton, stop_token_ids or ()))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
