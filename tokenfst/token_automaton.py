@@ -122,8 +122,8 @@ class TokenAutomaton(Shared, ABC):
 
     @property
     def shared(self) -> Self:
-        """The automaton from which `with_source` made this one, or else this one: the same for all that share their
-        states."""
+        """The automaton that `with_source` made this one from, or this one itself. Automata for which it is the same
+        share their states."""
         return self if self._original is None else self._original
 
     @property

@@ -73,7 +73,7 @@ class RulesBuilder:
             unique |= {number[rule] for rule in arrays.rules}
             others |= {number[rule] for rule in arrays.others}
         if self._builder.num_grammars > 1:
-            # Parts that begin alike are read side by side, whatever each of them says of its arrays.
+            # Parts that begin alike are read side by side, although none of them says so of its own arrays.
             others = _array_rules(grammar) - unique
         return UniqueArrays(grammar, frozenset(unique), frozenset(others))
 
