@@ -163,6 +163,15 @@ def _sizes(inputs: Inputs) -> None:
                 ("word",),
             ),
         )
+        inputs.add(
+            f"pattern: a search for {count:,} words",
+            Hostile(
+                "pattern",
+                just(".*(" + "|".join(f"word{number * 7919 % 1_000_003}" for number in range(count)) + ").*"),
+                ("a word0",),
+                ("word",),
+            ),
+        )
     for name, pattern, valid in (
         ("a literal of 100,000", "ab" * 50_000, ()),
         ("a literal of a million", "ab" * 500_000, ()),

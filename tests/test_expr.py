@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 import operator
 import pickle
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import UNIVERSE, UNIVERSE_LENGTH, accepted, denotation, exprs, strings, up_to
 
@@ -224,6 +225,28 @@ def test_equal_large_parts_are_laid_out_once() -> None:
     assert automaton.num_states == 50 * (compile_expr(line).num_states - 1) + 1
     assert automaton.accepts(b"key_abc; " * 50)
     assert not automaton.accepts(b"key_abc; " * 49)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.text("ab.[é", max_size=4), min_size=28, max_size=50),
+    st.lists(st.sampled_from(["[ab]", "a[ab]b", "[^a]", "a(b|c)*d", "é+", "a{2,3}b", "(?:ab|a)b"]), min_size=6),
+    st.sampled_from(["(?:{})", "[ab]*(?:{})", "(?:(?:{})é)*", "a(?:{})?"]),
+)
+def test_many_alternatives_are_those_of_re(words: list[str], patterns: list[str], around: str) -> None:
+    pattern = around.format("|".join(map(re.escape, words)) + "|" + "|".join(patterns))
+    automaton, match = compile_expr(parse(pattern)), re.compile(pattern).fullmatch
+    for text in map("".join, itertools.chain.from_iterable(itertools.product("ab.é", repeat=n) for n in range(6))):
+        assert automaton.accepts(text) == bool(match(text)), text
+
+
+def test_a_search_for_many_words_takes_time_in_proportion_to_their_number() -> None:
+    words = [f"{number * 7919 % 1_000_003:x}" for number in range(10_000)]
+    started = time.perf_counter()
+    automaton = compile_expr(parse(r"[^\n]*(?:" + "|".join(words) + r")[^\n]*"))
+    assert time.perf_counter() - started < 8  # 15 s and more if each word began at every byte
+    assert all(automaton.accepts(f"zz{word}zz") for word in words[::97])
+    assert not automaton.accepts("zzz")
 
 
 def test_alternatives_joined_one_by_one_take_time_in_proportion_to_their_number() -> None:

@@ -39,6 +39,8 @@ from automata.expressions import (
     Lookahead,
     Lookbehind,
     Repetition,
+    concat,
+    literal,
 )
 from automata.expressions.ranges import Ranges
 from automata.expressions.utf8 import character_arcs
@@ -56,6 +58,8 @@ _ARC_BYTES, _TASK_BYTES = 64, 100
 SHARED_SIZE = 64
 # With at least this many copies, such an expression is laid out once and its arcs are copied.
 _MANY_COPIES = 16
+# With at least this many alternatives, equal beginnings are laid out once.
+_MANY_ALTERNATIVES = 32
 
 
 class AssertionMet(Exception):
@@ -285,9 +289,7 @@ class ThompsonConstruction:
                 start = middle
             put(expr.parts[-1], start, end)
         elif isinstance(expr, Alternation):
-            put = self.put
-            for part in self.work.watched(expr.parts):
-                put(part, start, end)
+            self.alternation(expr, start, end)
         elif isinstance(expr, Label):
             fragment.label(expr.name, start, end)
         elif isinstance(expr, ByteSet):
@@ -312,6 +314,27 @@ class ThompsonConstruction:
             self.fragment.characters(expr.ranges, start, end)
         else:
             self.tasks.append((expr, start, end))
+
+    def alternation(self, expr: Alternation, start: int, end: int) -> None:
+        """Lay alternatives; many of them share the states of equal beginnings.
+
+        A loop before them, as in the search for one of many words, would otherwise begin all of them at every byte.
+        """
+        put, parts = self.put, self.work.watched(expr.parts)
+        if len(expr.parts) < _MANY_ALTERNATIVES:
+            for part in parts:
+                put(part, start, end)
+            return
+        after: dict[tuple[int, Expr], int] = {}
+        for part in parts:
+            state, (*beginning, rest) = start, _letters(part)
+            for letter in beginning:
+                target = after.get((state, letter))
+                if target is None:
+                    target = after[state, letter] = self.fragment.state()
+                    put(letter, state, target)
+                state = target
+            put(rest, state, end)
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lay the copies of a repetition, and then a loop or, before each optional copy, an epsilon arc to the end."""
@@ -350,6 +373,21 @@ class ThompsonConstruction:
         if at_least_once:
             fragment.epsilon += (last, first)
         fragment.epsilon += (last, end)
+
+
+def _letters(expr: Expr) -> list[Expr]:
+    """Return the leading bytes and characters of an expression one by one, and what follows them."""
+    parts = expr.parts if isinstance(expr, Concatenation) else (expr,)
+    found: list[Expr] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, Literal):
+            found += [literal(part.value[at : at + 1]) for at in range(len(part.value))]
+        elif isinstance(part, CharSet):
+            found.append(part)
+        else:
+            found.append(concat(*parts[number:]))
+            break
+    return found or [expr]
 
 
 def repeated(expr: Expr) -> set[Expr]:
