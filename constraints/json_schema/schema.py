@@ -259,13 +259,7 @@ def _built(
             if seen is not None and (more := also_left_out(dropped, seen)):
                 dropped |= more
                 continue
-            try:
-                grammar = schema_grammar(layout)
-            except LimitExceeded as error:
-                if layout.order != "any-if-cheap" or error.limit == "seconds":
-                    raise
-                layout = layout._replace(order="schema")
-                grammar = schema_grammar(layout)
+            layout, grammar = _grammar(layout)
             return layout, grammar, dropped
         except PatternError as error:
             _leave_out(_of_pattern(error, layout.document), seen, dropped)
@@ -273,6 +267,18 @@ def _built(
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
             _leave_out(error, seen, dropped)
+
+
+def _grammar(layout: Layout) -> tuple[Layout, SchemaGrammar]:
+    """Build a grammar; with "any-if-cheap", objects with variants keep the order of the schema if it takes too much."""
+    if layout.order == "any-if-cheap":
+        try:
+            return layout, schema_grammar(layout)
+        except LimitExceeded as error:
+            if error.limit == "seconds":
+                raise
+            layout = layout._replace(order="any-if-plain")
+    return layout, schema_grammar(layout)
 
 
 def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:

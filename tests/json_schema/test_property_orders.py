@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -19,6 +20,7 @@ from constraints.json_schema.containers import allowance, flagged
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
 SIDE_BY_SIDE = importlib.import_module("constraints.json_schema.building.side_by_side")
+BUILDER = importlib.import_module("constraints.json_schema.building.builder")
 OBJECTS = importlib.import_module("constraints.json_schema.containers.objects")
 
 
@@ -133,6 +135,53 @@ def test_of_members_that_are_counted_each_listed_one_comes_once() -> None:
 def accepts_in_any_order(schema: Any, value: dict[str, Any]) -> bool:
     found = json_schema(schema, property_order="any-if-cheap").to_automaton()
     return all(found.accepts(json.dumps(dict(order)).encode()) for order in permutations(value.items()))
+
+
+def dependent(tags: Sequence[str], then: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return a schema whose `allOf` stands before its `properties`, as if sorted: a tag says what others have to be."""
+    branches = [
+        {
+            "if": {"properties": {"tag": {"const": tag}}},
+            "then": {"properties": {name: {"const": tag} for name in then.get(tag, [f"of {tag}"])}},
+        }
+        for tag in tags
+    ]
+    return {"type": "object", "allOf": branches, "properties": {"tag": {"enum": list(tags)}}, "required": ["tag"]}
+
+
+def test_what_an_if_tests_comes_before_what_depends_on_it() -> None:
+    constraint = json_schema(dependent(["a", "b", "c"], {}))
+    assert constraint.allows('{"tag": "b", "of b": "b"}')
+    assert constraint.allows('{"tag": "b", "of a": 1, "of b": "b", "of c": 2, "more": 3}')
+    for text in ('{"of b": "b", "tag": "b"}', '{"tag": "b", "of b": "a"}', '{"tag": "b", "of c": 2, "of a": 1}'):
+        assert not constraint.allows(text)
+
+
+def test_parts_of_a_conjunction_that_share_names_have_one_order() -> None:
+    constraint = json_schema(dependent(["a", "b", "c"], {"a": ["y"], "b": ["x", "y"], "c": ["y", "z"]}))
+    for tag, values in {"a": (0, "a", 0), "b": ("b", "b", 0), "c": (0, "c", "c")}.items():
+        assert constraint.allows(json.dumps({"tag": tag, **dict(zip("xyz", values, strict=True))}))
+        assert not constraint.allows(json.dumps({"tag": tag, **dict(zip("yxz", values, strict=True))}))
+        assert not constraint.allows(json.dumps({"tag": tag, **dict(zip("xzy", values, strict=True))}))
+
+
+def test_a_tag_with_many_values_takes_states_in_proportion_to_them() -> None:
+    tags = [f"t{number}" for number in range(40)]
+    schema = dependent(tags, {tag: [f"of {tag}", "of all"] for tag in tags})
+    rules = json_schema(schema).to_visibly_pushdown().rules
+    assert max(len(rule.arcs) for rule in rules) < 20_000
+    assert json_schema(schema).allows('{"tag": "t7", "of t6": 1, "of t7": "t7", "of t8": 1, "of all": "t7"}')
+
+
+def test_objects_without_variants_keep_any_order_where_variants_take_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BUILDER, "CHEAP_WORK", 10)
+    plain = {"properties": {name: {"type": "integer"} for name in "xyz"}}
+    items = [{"items": {"properties": {"a": {"const": value}, "b": {}, "c": {}}}} for value in (1, 2)]
+    variants = {"properties": {"told apart": {"type": "array", "oneOf": items}}}
+    constraint = json_schema({"properties": {"plain": plain, "variants": variants}}, property_order="any-if-cheap")
+    assert constraint.layout.order == "any-if-plain"
+    assert constraint.allows('{"variants": {"told apart": [{"a": 1, "b": 2}]}, "plain": {"z": 1, "x": 2, "y": 3}}')
+    assert not constraint.allows('{"variants": {"told apart": [{"b": 2, "a": 1}]}}')
 
 
 def test_tagged_variants_take_any_order() -> None:

@@ -51,8 +51,8 @@ from constraints.json_schema.formulas.statements import Kind, UniqueItems
 MAX_STATES = 240_000
 # With up to this many variants of a rule, less work is spent on telling them apart before they have rules of their own.
 FEW_VARIANTS = 32
-# The most work on variants with "any-if-cheap", not counting that on objects in any order. If it is not enough, all
-# objects keep the order of the schema.
+# The most work on variants with "any-if-cheap", not counting that on objects in any order. If it is not enough,
+# objects with variants keep the order of the schema.
 CHEAP_WORK = 200_000
 
 _OPENING = {Kind.STRING: ex.literal('"'), Kind.ARRAY: ex.literal("["), Kind.OBJECT: ex.literal("{")}

@@ -5,20 +5,31 @@
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 only elsewhere, as in `required`; names that the schema does not list come last. If variants list different names, all
-lists are merged into one order that agrees with each of them. If there is none (one variant lists x before y, another y
-before x), each variant has an order of its own, in which the names that only others list come after its own. Names that
-are listed only under `if` or `not` come where the schema first lists them, as far as the other lists allow it.
+lists are merged into one order that agrees with each of them; those of the parts of a conjunction, as of `allOf`, may
+be interleaved for it. If there is none (one variant lists x before y, another y before x), each variant has an order of
+its own, in which the names that only others list come after its own. Names that are listed only under `if` or `not`
+come where the schema first lists them, as far as the other lists allow it. A name that an `if` tests comes before the
+names that depend on it, even if `properties` lists it later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import prod
 
 from constraints.json_schema.containers.automaton import Vector
-from constraints.json_schema.formulas.connectives import And, Formula, Never, Or, conjunction, disjunction, statements
+from constraints.json_schema.formulas.connectives import (
+    And,
+    Formula,
+    Never,
+    Not,
+    Or,
+    conjunction,
+    disjunction,
+    statements,
+)
 from constraints.json_schema.formulas.statements import Members, StringIn
 from constraints.recursion import Task, run
 
@@ -122,19 +133,53 @@ def _listed(formula: Formula) -> tuple[str, ...]:
 def _of_all(formula: And, known: dict[Formula, list[_Variant]]) -> Task[list[_Variant]]:
     """List the variants of a conjunction: one of each part."""
     choices: list[list[_Variant]] = []
-    for part in formula.parts:
+    for part in _tested_first(formula.parts):
         is_compound = isinstance(part, Or | And)
         choices.append((yield _variants(part, known)) if is_compound else [(_listed(part), part)])
     count = prod(map(len, choices))
+    names = dict.fromkeys(name for choice in choices for names, _ in choice for name in names)
     if count == 1:
-        return [(tuple(dict.fromkeys(name for choice in choices for name in choice[0][0])), formula)]
+        return [(tuple(names), formula)]
     if count > _MAX_VARIANTS:
-        names = (name for choice in choices for names, _ in choice for name in names)
-        return [(tuple(dict.fromkeys(names)), formula)]
-    return [
+        return [(_of_parts(choices, names) or tuple(names), formula)]
+    rows = [
         (tuple(dict.fromkeys(name for names, _ in chosen for name in names)), conjunction(part for _, part in chosen))
         for chosen in _product(choices)
     ]
+    if sum(len(choice) > 1 for choice in choices) == 1 or _merged([row for row, _ in rows], names) is not None:
+        return rows
+    place = {name: place for place, name in enumerate(_of_parts(choices, names) or ())}
+    return [(tuple(sorted(row, key=place.__getitem__)) if place else row, part) for row, part in rows]
+
+
+def _of_parts(choices: Iterable[list[_Variant]], names: dict[str, None]) -> tuple[str, ...] | None:
+    """Return an order of names that agrees with the lists of all parts of a conjunction, or None."""
+    return _merged((names for choice in choices for names, _ in choice if names), names)
+
+
+def _tested_first(parts: Sequence[Formula]) -> Sequence[Formula]:
+    """Return the parts of a conjunction; listed names that an earlier part tests, as `if` does, come before that part.
+
+    Otherwise whatever depends on the name would have to be remembered until the name is read.
+    """
+    places = {name: place for place, part in reversed([*enumerate(parts)]) for name in _tested(part)}
+    if not places:
+        return parts
+    rank = {place: (place, 1) for place in range(len(parts))}
+    for place, part in enumerate(parts):
+        first = min((places.get(name, place) for name in _listed(part)), default=place)
+        if first < place:
+            rank[place] = (first, 0)
+    return [parts[place] for place in sorted(rank, key=rank.__getitem__)]
+
+
+def _tested(part: Formula) -> Iterator[str]:
+    """Yield the names of members whose values a formula, or an alternative in it, denies."""
+    for each in part.parts if isinstance(part, Or) else (part,):
+        if isinstance(each, Not):
+            for inner in statements(each):
+                if isinstance(inner, Members) and type(inner.value) is not Never:
+                    yield from _listed(inner)
 
 
 def _product(choices: list[list[_Variant]]) -> Iterator[list[_Variant]]:
