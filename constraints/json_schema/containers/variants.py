@@ -1,16 +1,41 @@
-"""variants: the alternatives of a formula, each of which is read separately."""
+"""variants: the alternatives of a formula, each of which is read separately.
+
+They are those of the disjunctive normal form. If there are too many, as of a dozen `if`s that test one member in
+`allOf`, the formula is divided by the value of that member first: no value satisfies more than one of the `if`s, and
+once it is known, only one of the `then`s is left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Final
 
 from automata.limits import spend
-from constraints.json_schema.formulas.connectives import And, Formula, Never, Not, Or, conjunction, negation
+from constraints.json_schema.formulas.connectives import (
+    FALSE,
+    TRUE,
+    And,
+    Formula,
+    Never,
+    Not,
+    Or,
+    Substitution,
+    conjunction,
+    negation,
+    statements,
+)
+from constraints.json_schema.formulas.statements import Kind, Members, OfKind, StringIn, has_name
 from constraints.recursion import Task, run
 
 # The most alternatives of a formula.
 MAX_VARIANTS: Final = 128
+# If there are this many, they may be fewer by the value of a member.
+_MANY: Final = 16
+# A member decides between at least this many alternatives.
+_MIN_CASES: Final = 3
+
+_IS_STRING: Final = OfKind(Kind.STRING)
 
 
 def variants(formula: Formula) -> list[Formula]:
@@ -18,13 +43,73 @@ def variants(formula: Formula) -> list[Formula]:
 
     They have no alternatives themselves, unless there would be more than `MAX_VARIANTS`.
     """
-    return [part for part in run(_variants(formula, {})) if type(part) is not Never]
+    found = _normal_form(formula)
+    if len(found) >= _MANY or any(map(_has_alternatives, found)):
+        by_value = [part for case in by_tag(formula) for part in _normal_form(case)]
+        found = min((parts for parts in (found, by_value) if parts), key=_cost, default=[])
+    return found if len(found) <= MAX_VARIANTS else [formula]
+
+
+def _cost(parts: list[Formula]) -> tuple[bool, bool, int]:
+    """Return a number that is less for variants that are better to read: not too many, complete, and few."""
+    return len(parts) > MAX_VARIANTS, any(map(_has_alternatives, parts)), len(parts)
 
 
 def parts_or_variants(formula: Formula) -> list[Formula]:
     """Return the variants; if there would be too many, the parts of a disjunction as they are."""
     found = variants(formula)
     return list(formula.parts) if found == [formula] and isinstance(formula, Or) else found
+
+
+def by_tag(formula: Formula) -> list[Formula]:
+    """Divide a formula by the value of a member that decides between its alternatives: one formula for each string that
+    they ask for, one for other values, and one for objects without the member. Return none if no member decides."""
+    asked = _asked(formula)
+    if not asked:
+        return []
+    name = max(asked, key=lambda name: len(asked[name]))
+    statement_of = asked[name]
+    if len(statement_of) < _MIN_CASES or len(frozenset().union(*statement_of)) < sum(map(len, statement_of)):
+        return []
+    names = StringIn(frozenset([name]))
+    missing = Members(names, FALSE)
+
+    def given(true: Iterable[Formula], *also: Formula) -> Formula:
+        truth = dict.fromkeys((missing, *statement_of.values()), FALSE) | dict.fromkeys(true, TRUE)
+        return conjunction([*also, Substitution(lambda part: truth.get(part, part))(formula)])
+
+    others = conjunction(negation(each.value) for each in statement_of.values())
+    return [
+        *(given([each], has_name(name), each) for each in statement_of.values()),
+        given([], has_name(name), Members(names, others)),
+        given([missing, *statement_of.values()], missing),
+    ]
+
+
+def _asked(formula: Formula) -> dict[str, dict[frozenset[str], Members]]:
+    """Return the members of which alternatives ask that they are one of some strings: by name and strings."""
+    asked: dict[str, dict[frozenset[str], Members]] = {}
+    for part in formula.parts if isinstance(formula, And) else (formula,):
+        for statement in statements(part) if _has_alternatives(part) else ():
+            if isinstance(statement, Members) and type(statement.names) is StringIn and len(statement.names.texts) == 1:
+                parts = statement.value.parts if isinstance(statement.value, And) else ()
+                if len(parts) == 2 and _IS_STRING in parts:
+                    texts = next((each.texts for each in parts if type(each) is StringIn), None)
+                    if texts is not None:
+                        (name,) = statement.names.texts
+                        asked.setdefault(name, {})[texts] = statement
+    return asked
+
+
+def _has_alternatives(formula: Formula) -> bool:
+    """Return whether some part of a formula is a disjunction, or denies a conjunction."""
+    if isinstance(formula, Not):
+        return isinstance(formula.part, And | Or)
+    return isinstance(formula, Or) or (isinstance(formula, And) and any(map(_has_alternatives, formula.parts)))
+
+
+def _normal_form(formula: Formula) -> list[Formula]:
+    return [part for part in run(_variants(formula, {})) if type(part) is not Never]
 
 
 def _variants(formula: Formula, known: dict[Formula, list[Formula]]) -> Task[list[Formula]]:
