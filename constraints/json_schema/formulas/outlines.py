@@ -28,6 +28,8 @@ from constraints.json_schema.strings import string_is_empty, string_matches
 
 # The most pairs of formulas whose patterns for strings are compared.
 _MAX_COMPARED: Final = 4_000
+# With at most this many strings left, each is compared.
+_FEW_STRINGS: Final = 16
 # The most pairs of formulas that may hold for the same value (`Outlines.compatible`).
 MAX_OVERLAPS: Final = 50_000
 # The most objects within each other whose members are compared, and the most members, which takes a second.
@@ -146,7 +148,7 @@ class Outlines:
         found = self(one).meet(self(other))
         if found.others not in (0, _OBJECT) or found.numbers != _NOTHING:
             return False
-        if found.strings != _NOTHING and not (found.strings.excluded and self._patterns_exclude(one, other)):
+        if found.strings != _NOTHING and not self._strings_exclude(one, other, found.strings):
             return False
         if not found.others:
             return True
@@ -155,18 +157,22 @@ class Outlines:
         self._num_members += len(names)
         return self._num_members <= _MAX_MEMBERS and any(self._cannot_have(name, *tags, depth) for name in names)
 
-    def _patterns_exclude(self, one: Formula, other: Formula) -> bool:
-        """Return whether no string matches the patterns of both formulas; False after too many pairs of formulas."""
+    def _strings_exclude(self, one: Formula, other: Formula, strings: Several) -> bool:
+        """Return whether none of some strings satisfies both formulas; False after too many pairs of formulas."""
         known = self._excluded.get((one, other))
         if known is None:
-            known = len(self._excluded) < _MAX_COMPARED and self._no_string(one, other)
+            known = len(self._excluded) < _MAX_COMPARED and self._no_string(one, other, strings)
             self._excluded[one, other] = known
         return known
 
-    def _no_string(self, one: Formula, other: Formula) -> bool:
+    def _no_string(self, one: Formula, other: Formula, strings: Several) -> bool:
         try:
-            patterns = [_patterns(self.restriction.string(formula)) for formula in (one, other)]
-            return all(patterns) and string_is_empty(conjunction([*patterns[0], *patterns[1]]))
+            formulas = [self.restriction.string(formula) for formula in (one, other)]
+            if strings.excluded:
+                patterns = [_patterns(formula) for formula in formulas]
+                return all(patterns) and string_is_empty(conjunction([*patterns[0], *patterns[1]]))
+            values: frozenset[Any] = strings.values
+            return len(values) <= _FEW_STRINGS and not any(string_matches(conjunction(formulas), v) for v in values)
         except (KeyError, PatternError):
             return False
         except LimitExceeded as error:

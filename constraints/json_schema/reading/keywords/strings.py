@@ -8,17 +8,23 @@ is noted. Where a schema is made in Python, `pattern` may be an expression, whic
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from automata.errors import FST_MEANT
 from automata.expressions import Expr
 from automata.fst_type import is_fst
 from constraints.json_schema.formulas.connectives import TRUE, Formula
-from constraints.json_schema.formulas.statements import Format, Matches, Pattern, TextLength
+from constraints.json_schema.formulas.statements import Format, Matches, Pattern, StringIn, TextLength
 from constraints.json_schema.reading.keywords.counts import bounds
 from constraints.json_schema.reading.site import Site
 from constraints.json_schema.strings.content import expression_automaton
 from constraints.json_schema.strings.formats import KNOWN_FORMATS
+
+# Patterns that list their strings, such as `^(yes|no)$`; a list tells variants apart more easily than a pattern.
+_TEXT = r"(?:[^\\^$.*+?()\[\]{}|\ud800-\udfff]|\\[\\^$.*+?()\[\]{}/])*"
+_LISTED = re.compile(rf"\^(?:\((?:\?:)?(?P<several>{_TEXT}(?:\|{_TEXT})*)\)|(?P<one>{_TEXT}))\$")
+_ESCAPED = re.compile(r"\\(.)")
 
 min_length, max_length = bounds(TextLength, "minLength", "maxLength")
 
@@ -33,7 +39,11 @@ def pattern(site: Site, value: Any) -> Formula:
         raise site.error("pattern", f"the value must be a string, or an expression, not an FST: {FST_MEANT}")
     if not isinstance(value, str):
         raise site.wrong("pattern", "a string, or an expression", value)
-    return Pattern(value)
+    listed = _LISTED.fullmatch(value)
+    if listed is None:
+        return Pattern(value)
+    texts = (listed["several"] or listed["one"] or "").split("|")
+    return StringIn(frozenset(_ESCAPED.sub(r"\1", text) for text in texts))
 
 
 def format_of(site: Site, value: Any) -> Formula:
