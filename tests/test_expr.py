@@ -240,6 +240,14 @@ def test_many_alternatives_are_those_of_re(words: list[str], patterns: list[str]
         assert automaton.accepts(text) == bool(match(text)), text
 
 
+def test_large_alternatives_beside_many_words_are_laid_out_once() -> None:
+    large = "x(?:[ab]?[cd]?){2000}"
+    part = ["|".join([*(f"{place}_{number}" for number in range(40)), large]) for place in range(60)]
+    automaton = compile_expr(parse("".join(f"(?:{words});" for words in part)))
+    assert automaton.accepts("".join(f"{place}_7;" for place in range(59)) + "xabcd;")
+    assert not automaton.accepts("x;" * 59 + "xx;")
+
+
 def test_a_search_for_many_words_takes_time_in_proportion_to_their_number() -> None:
     words = [f"{number * 7919 % 1_000_003:x}" for number in range(10_000)]
     started = time.perf_counter()

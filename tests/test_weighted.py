@@ -410,6 +410,14 @@ def test_parts_without_weights_count_once_however_they_are_grouped() -> None:
     )
 
 
+def test_large_parts_with_weights_beside_many_words_keep_them() -> None:
+    costly = ex.weighted("b", 1.5) + parse("(?:[cd]e?){40}")
+    words = ex.alternation(*[ex.literal(f"w{number}") for number in range(40)], "q" + costly)
+    automaton = compile_weighted(costly.optional() + "-" + words + "-" + costly.star())
+    assert automaton.weight("-qb" + "c" * 40 + "-") == 1.5
+    assert automaton.weight("b" + "c" * 40 + "-w7-" + ("b" + "d" * 40) * 2) == 4.5
+
+
 @pytest.mark.parametrize(
     "counts", [{"a": 10**400, "b": 3 * 10**400}, {"a": 4e307, "b": 1.2e308}, {"a": 1e-320, "b": 3e-320}]
 )

@@ -39,7 +39,6 @@ from automata.expressions import (
     Lookahead,
     Lookbehind,
     Repetition,
-    concat,
     literal,
 )
 from automata.expressions.ranges import Ranges
@@ -58,7 +57,7 @@ _ARC_BYTES, _TASK_BYTES = 64, 100
 SHARED_SIZE = 64
 # With at least this many copies, such an expression is laid out once and its arcs are copied.
 _MANY_COPIES = 16
-# With at least this many alternatives, equal beginnings are laid out once.
+# With at least this many alternatives, equal beginnings of words are laid out once.
 _MANY_ALTERNATIVES = 32
 
 
@@ -316,7 +315,7 @@ class ThompsonConstruction:
             self.tasks.append((expr, start, end))
 
     def alternation(self, expr: Alternation, start: int, end: int) -> None:
-        """Lay alternatives; many of them share the states of equal beginnings.
+        """Lay alternatives; among many, short words share the states of equal beginnings.
 
         A loop before them, as in the search for one of many words, would otherwise begin all of them at every byte.
         """
@@ -327,14 +326,18 @@ class ThompsonConstruction:
             return
         after: dict[tuple[int, Expr], int] = {}
         for part in parts:
-            state, (*beginning, rest) = start, _letters(part)
-            for letter in beginning:
+            letters = _letters(part)
+            if not letters:
+                put(part, start, end)
+                continue
+            state = start
+            for letter in letters[:-1]:
                 target = after.get((state, letter))
                 if target is None:
                     target = after[state, letter] = self.fragment.state()
                     put(letter, state, target)
                 state = target
-            put(rest, state, end)
+            put(letters[-1], state, end)
 
     def repetition(self, expr: Repetition, start: int, end: int) -> None:
         """Lay the copies of a repetition, and then a loop or, before each optional copy, an epsilon arc to the end."""
@@ -376,18 +379,13 @@ class ThompsonConstruction:
 
 
 def _letters(expr: Expr) -> list[Expr]:
-    """Return the leading bytes and characters of an expression one by one, and what follows them."""
+    """Return the bytes and characters of a short word; none if the expression is anything else."""
     parts = expr.parts if isinstance(expr, Concatenation) else (expr,)
     found: list[Expr] = []
-    for number, part in enumerate(parts):
-        if isinstance(part, Literal):
-            found += [literal(part.value[at : at + 1]) for at in range(len(part.value))]
-        elif isinstance(part, CharSet):
-            found.append(part)
-        else:
-            found.append(concat(*parts[number:]))
-            break
-    return found or [expr]
+    if expr.size < SHARED_SIZE and all(isinstance(part, Literal | CharSet) for part in parts):
+        for part in parts:
+            found += [literal(bytes([byte])) for byte in part.value] if isinstance(part, Literal) else (part,)
+    return found
 
 
 def repeated(expr: Expr) -> set[Expr]:

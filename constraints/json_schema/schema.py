@@ -259,26 +259,13 @@ def _built(
             if seen is not None and (more := also_left_out(dropped, seen)):
                 dropped |= more
                 continue
-            layout, grammar = _grammar(layout)
-            return layout, grammar, dropped
+            return layout, schema_grammar(layout), dropped
         except PatternError as error:
             _leave_out(_of_pattern(error, layout.document), seen, dropped)
         except UnsatisfiableSchema as error:
             raise explain_conflict(error, schema, partial(_is_empty, read)) from None
         except UnsupportedSchema as error:
             _leave_out(error, seen, dropped)
-
-
-def _grammar(layout: Layout) -> tuple[Layout, SchemaGrammar]:
-    """Build a grammar; with "any-if-cheap", objects with variants keep the order of the schema if it takes too much."""
-    if layout.order == "any-if-cheap":
-        try:
-            return layout, schema_grammar(layout)
-        except LimitExceeded as error:
-            if error.limit == "seconds":
-                raise
-            layout = layout._replace(order="any-if-plain")
-    return layout, schema_grammar(layout)
 
 
 def _of_pattern(error: PatternError, document: SchemaDocument) -> SchemaError:

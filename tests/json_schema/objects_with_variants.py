@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from constraints.json_schema.building.builder import Earlier, SchemaGrammarBuilder
+from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.containers.variants import variants
 from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.formulas.restriction import Restriction
 
 BUILDER = importlib.import_module("constraints.json_schema.building.builder")
+SCHEMA_GRAMMAR = importlib.import_module("constraints.json_schema.building.schema_grammar")
 NAMES = ("kind", "a", "b", "c", "d")
 
 
@@ -61,13 +65,25 @@ def texts(value: dict[str, Any], random: Random) -> list[bytes]:
     return [json.dumps(dict(order)).encode() for order in random.sample(orders, min(len(orders), 24))]
 
 
+def attempts_of(monkeypatch: pytest.MonkeyPatch) -> list[Earlier]:
+    """Return a list to which each attempt to build a grammar adds what the attempts before it have shown."""
+    attempts: list[Earlier] = []
+
+    def builder(restriction: Restriction, layout: Layout, earlier: Earlier) -> SchemaGrammarBuilder:
+        attempts.append(earlier)
+        return SchemaGrammarBuilder(restriction, layout, earlier)
+
+    monkeypatch.setattr(SCHEMA_GRAMMAR, "SchemaGrammarBuilder", builder)
+    return attempts
+
+
 def split_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split every object that has variants."""
     whole = BUILDER.object_in_any_order
 
-    def splitting(vector: tuple[Formula, ...], *given: Any) -> Any:
+    def splitting(vector: tuple[Formula, ...], *given: Any, **options: Any) -> Any:
         if sum(len(variants(formula)) for formula in vector) == 1:
-            return whole(vector, *given)
+            return whole(vector, *given, **options)
         most = given[-1]
         most()  # asked for wherever there are variants
         return None

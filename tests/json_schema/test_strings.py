@@ -449,8 +449,8 @@ def test_constants_that_no_pattern_matches_tell_variants_apart() -> None:
         assert constraint.allows(json.dumps({"kind": constant, "of": 1})) == is_apart
         assert constraint.allows('{"kind": "+More", "of": 1}')
         outlines = Outlines(Restriction({}))
-        parts = [read_schema({"type": "object", **part}).root for part in (names, variant)]
-        assert outlines.exclude(*parts) == outlines.exclude(*reversed(parts)) == is_apart
+        one, other = (read_schema({"type": "object", **part}).root for part in (names, variant))
+        assert outlines.exclude(one, other) == outlines.exclude(other, one) == is_apart
 
 
 def test_errors() -> None:

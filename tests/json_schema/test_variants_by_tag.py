@@ -15,6 +15,7 @@ from objects_with_variants import split_objects
 from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
 from constraints.json_schema.containers.variants import by_tag, variants
+from constraints.json_schema.formulas.connectives import Formula
 
 VARIANTS = importlib.import_module("constraints.json_schema.containers.variants")
 TAGS = ("u", "v", "w", "x", "other")
@@ -57,9 +58,14 @@ def valued(random: Random) -> dict[str, Any]:
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_texts_are_those_of_valid_values_in_any_order(seed: int, whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    divided = []
+    divided: list[list[Formula]] = []
+
+    def noted(formula: Formula) -> list[Formula]:
+        divided.append(by_tag(formula))
+        return divided[-1]
+
     monkeypatch.setattr(VARIANTS, "_MANY", 1)
-    monkeypatch.setattr(VARIANTS, "by_tag", lambda formula: divided.append(by_tag(formula)) or divided[-1])
+    monkeypatch.setattr(VARIANTS, "by_tag", noted)
     if not whole:
         split_objects(monkeypatch)
     random, num_valid = Random(seed), 0

@@ -68,12 +68,14 @@ class Earlier(NamedTuple):
         empty: values of members in any order that are known to be empty.
         may_have_flags: whether objects may be read with flags for the members read so far.
         had_too_many_combinations: whether combinations of variants took too much work (`CombinationsError`).
+        took_too_much: whether the schema took too much with "any-if-cheap"; objects with variants then keep its order.
     """
 
     expansion: ShannonExpansion | None = None
     empty: frozenset[Formula] = frozenset()
     may_have_flags: bool = True
     had_too_many_combinations: bool = False
+    took_too_much: bool = False
 
 
 NOTHING_KNOWN: Final = Earlier()
@@ -104,7 +106,7 @@ class SchemaGrammarBuilder:
     ) -> None:
         self.restriction, self.layout, self.whitespace = restriction, layout, layout.whitespace
         self._earlier = earlier
-        most = CHEAP_WORK if layout.order == "any-if-cheap" else None
+        most = CHEAP_WORK if layout.order == "any-if-cheap" and not earlier.took_too_much else None
         self.expansion = earlier.expansion or ShannonExpansion(Outlines(restriction), most)
         self.expansion.restart()
         max_digits = layout.max_digits
@@ -323,7 +325,7 @@ class SchemaGrammarBuilder:
         is_empty = self.is_empty if self._earlier.may_have_flags else None
         given = vector, self.restriction, self.expansion, self.layout.order, self._allowance, is_empty, most
         before = self._allowance.work
-        found = object_in_any_order(*given)
+        found = object_in_any_order(*given, only_plain=self._earlier.took_too_much)
         if found is None and split:
             self._add_variants(number, Kind.OBJECT, split)
             return None
@@ -383,8 +385,8 @@ class SchemaGrammarBuilder:
     def without_flags(self, vector: Vector) -> ByMoves | Plain:
         """Return the automaton of an object that has no flags."""
         if self.layout.order != "schema":
-            given = vector, self.restriction, self.expansion
-            found = object_in_any_order(*given, self.layout.order, self._allowance, None, lambda: MAX_WORK)
+            given = vector, self.restriction, self.expansion, self.layout.order, self._allowance, None, lambda: MAX_WORK
+            found = object_in_any_order(*given, only_plain=self._earlier.took_too_much)
             if found is not None:
                 assert not isinstance(found, FlaggedObject)
                 return found

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 
 from constraints.json_schema.building.tags import Tags
 from constraints.json_schema.building.whitespace import Habit, Whitespace
-from constraints.json_schema.containers.objects import TriedOrder
+from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.numbers import Integers
 from constraints.json_schema.reading.document import SchemaDocument
 from constraints.json_schema.strings import Spellings
@@ -23,7 +23,7 @@ class Layout(NamedTuple):
 
     document: SchemaDocument
     whitespace: Habit | Whitespace
-    order: TriedOrder
+    order: PropertyOrder
     spellings: Spellings
     max_digits: int | None = None
     tags: Tags | None = None

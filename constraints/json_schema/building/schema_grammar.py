@@ -11,6 +11,7 @@ from constraints.json_schema.building.builder import NOTHING_KNOWN, Earlier, Sch
 from constraints.json_schema.building.layout import Layout
 from constraints.json_schema.building.tagged import MemberKinds, TaggedBuilder
 from constraints.json_schema.containers.allowance import CombinationsError
+from constraints.json_schema.containers.objects import PropertyOrder
 from constraints.json_schema.explaining.conflicts import conflict
 from constraints.json_schema.explaining.limits import too_large
 from constraints.json_schema.formulas.connectives import Formula
@@ -72,19 +73,18 @@ def schema_grammar(layout: Layout) -> SchemaGrammar:
             return SchemaGrammarBuilder(restriction, layout, earlier)
         return TaggedBuilder(restriction, layout, tags, earlier)
 
-    attempts = _Attempts(make, document.root)
+    attempts = _Attempts(make, document.root, order)
     try:
         grammar = attempts.grammar()
     except LimitExceeded as error:
-        if order == "any-if-cheap" and error.limit != "seconds":
-            raise
         text, value = attempts.builder.plans.text_at_hand, attempts.builder.value_at_hand
         is_in_any_order = order == "any" and error.limit != "seconds"
         raise too_large(error, document, text, value, is_in_any_order=is_in_any_order) from None
     builder = attempts.builder
 
     def is_empty(formula: Formula) -> bool:
-        return not has_text(make(Earlier(may_have_flags=False)).grammar(formula))
+        earlier = Earlier(may_have_flags=False, took_too_much=attempts.earlier.took_too_much)
+        return not has_text(make(earlier).grammar(formula))
 
     if (tags is not None or not builder.values.has_value(document.root)) and not has_text(grammar):
         reason, pointer = conflict(document, is_empty)
@@ -99,14 +99,25 @@ class _Attempts:
 
     Attributes:
         builder: the builder of the last attempt.
+        earlier: what the attempts before it have shown.
     """
 
-    def __init__(self, make: Callable[[Earlier], SchemaGrammarBuilder], root: Formula) -> None:
-        self._make, self._root, self._earlier = make, root, NOTHING_KNOWN
-        self.builder = make(self._earlier)
+    def __init__(self, make: Callable[[Earlier], SchemaGrammarBuilder], root: Formula, order: PropertyOrder) -> None:
+        self._make, self._root, self._order, self.earlier = make, root, order, NOTHING_KNOWN
+        self.builder = make(self.earlier)
 
     def grammar(self) -> VisiblyPushdownGrammar:
         """Build the grammar, without ways to end that no text takes; errors are those of `schema_grammar`."""
+        try:
+            return self._grammar()
+        except LimitExceeded as error:
+            if self._order != "any-if-cheap" or error.limit == "seconds":
+                raise
+        self.earlier = Earlier(took_too_much=True)
+        self.builder = self._make(self.earlier)
+        return self._grammar()
+
+    def _grammar(self) -> VisiblyPushdownGrammar:
         try:
             grammar = self.builder.grammar(self._root)
         except CombinationsError:
@@ -124,6 +135,6 @@ class _Attempts:
 
     def _again(self, **shown: Any) -> VisiblyPushdownGrammar:
         """Build the grammar again, with what the last attempt has shown: fields of `Earlier`."""
-        self._earlier = self._earlier._replace(expansion=self.builder.expansion, **shown)
-        self.builder = self._make(self._earlier)
+        self.earlier = self.earlier._replace(expansion=self.builder.expansion, **shown)
+        self.builder = self._make(self.earlier)
         return self.builder.grammar(self._root)

@@ -24,8 +24,6 @@ from constraints.json_schema.containers.shannon import ShannonExpansion
 from constraints.json_schema.formulas.restriction import Restriction
 
 PropertyOrder: TypeAlias = Literal["schema", "any", "any-if-cheap"]
-# "any-if-plain" is "any-if-cheap" for a schema that takes too much: objects with variants keep the order of the schema.
-TriedOrder: TypeAlias = PropertyOrder | Literal["any-if-plain"]
 
 # With "any-if-cheap", if an object lists up to this many names, each occurs once at most; if it lists more, only those
 # that must be remembered do.
@@ -52,31 +50,34 @@ def object_in_any_order(
     vector: Vector,
     restriction: Restriction,
     expansion: ShannonExpansion,
-    order: TriedOrder,
+    order: PropertyOrder,
     allowance: Allowance,
     is_empty: IsEmpty | None,
     most: Callable[[], int],
+    *,
+    only_plain: bool,
 ) -> FlaggedObject | AllOrders | None:
     """Return the automaton of an object whose listed names come in any order; None if it takes too much, or if no names
     are listed.
 
     Args:
         vector, restriction, expansion: as for `object_automaton`.
-        order: "any", for which nothing takes too much, or another, with which names that need not be remembered may be
-            repeated.
+        order: "any", for which nothing takes too much, or "any-if-cheap", with which names that need not be remembered
+            may be repeated.
         allowance: how much the automaton may take.
         is_empty: as for `flagged_plain`; None if the object may have no flags.
         most: returns the most work to spend; called only if the vector is more than a plain object, or may have no
             flags.
+        only_plain: whether an object with variants takes too much in any case.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
-    if order == "any-if-plain" if plain is None else not plain.names:
+    if only_plain if plain is None else not plain.names:
         return None
     if plain is not None and is_empty is not None:
         return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)
     given = _prepared(vector, restriction, expansion, order)
     every = AllOrders(given)
-    if is_empty is None or (order != "any" and given.remembered.bit_count() <= FEW_REMEMBERED):
+    if is_empty is None or (order == "any-if-cheap" and given.remembered.bit_count() <= FEW_REMEMBERED):
         return every if order == "any" or allowance.is_cheap(every, most()) else None
     found = _flagged(given, is_empty, allowance, most())
     return every if found is None and order == "any" else found
@@ -93,7 +94,7 @@ def _flagged(given: AnyOrderMembers, is_empty: IsEmpty, allowance: Allowance, mo
 
 
 def _prepared(
-    vector: Vector, restriction: Restriction, expansion: ShannonExpansion, order: TriedOrder
+    vector: Vector, restriction: Restriction, expansion: ShannonExpansion, order: PropertyOrder
 ) -> AnyOrderMembers:
     names = names_in(vector)
     members = MemberDerivatives(names, restriction, expansion)
@@ -102,6 +103,6 @@ def _prepared(
     return AnyOrderMembers(prepared, members, _remembered(order, len(names), once | needed))
 
 
-def _remembered(order: TriedOrder, num_names: int, needed: int) -> int:
+def _remembered(order: PropertyOrder, num_names: int, needed: int) -> int:
     """Return the names that occur once at most, as bits, if some must be remembered."""
-    return needed if order != "any" and num_names > FEW_NAMES else (1 << num_names) - 1
+    return needed if order == "any-if-cheap" and num_names > FEW_NAMES else (1 << num_names) - 1
