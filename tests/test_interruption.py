@@ -280,7 +280,7 @@ def with_stacks() -> TokenAutomaton:
     ids=["counted", "lazy", "with stacks"],
 )
 def test_a_signal_handler_never_waits_for_the_automaton_at_work(make: Callable[[], TokenAutomaton]) -> None:
-    automaton, met = make(), list[str]()
+    met: list[str] = []
 
     def ring(*_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -289,14 +289,20 @@ def test_a_signal_handler_never_waits_for_the_automaton_at_work(make: Callable[[
         except RuntimeError as error:
             met.append(str(error))
 
+    least: set[int] = set()
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.002)
-        least = automaton.min_tokens(automaton.start)
+        for _ in range(20):  # on a busy machine, the signal may come before the work begins
+            automaton = make()
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
+            least.add(automaton.min_tokens(automaton.start))
+            if met:
+                break
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert least == make().min_tokens(automaton.start)
+    automaton = make()
+    assert least == {automaton.min_tokens(automaton.start)}
     assert met == ["this thread is at work on the automaton, which a signal handler cannot use meanwhile"]
 
 
