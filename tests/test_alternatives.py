@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
+import importlib
 import json
+import operator
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from constraints import Parsed, free_text, integer, optional, sequence, triggere
 from serving.matcher import EXCEEDED, Matcher
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
 
+ALTERNATIVES = importlib.import_module("constraints.json_schema.alternatives")
 BALANCED = constraints.grammar('start: "a" start "b" | "ab"', syntax="lark")
 
 
@@ -127,6 +131,31 @@ def test_schemas_side_by_side_are_any_of_them() -> None:
     for text in ("2", '[{"a": {}}]', '{"a": []}', "[1]", " 1"):
         with pytest.raises(TextNotAllowed):
             both.parse(text)
+
+
+def test_definitions_of_one_name_are_apart_however_alternatives_are_grouped() -> None:
+    def nested(value: int) -> Parsed[Any]:
+        node = {"anyOf": [{"const": value}, {"type": "array", "items": {"$ref": "#/$defs/node"}}]}
+        return constraints.json_schema({"$defs": {"node": node}, "type": "array", "items": {"$ref": "#/$defs/node"}})
+
+    a, b, c, d = map(nested, range(4))
+    for either in (((a | b) | c) | d, a | (b | (c | d)), (a | b) | (c | d), (a | (b | c)) | d):
+        assert [either.allows(text) for text in ("[[0], 0]", "[[1, [1]]]", "[2, [2]]", "[[[3]]]")] == [True] * 4
+        assert not any(map(either.allows, ("[[0], 1]", "[1, [2]]", "[[2], 3]", "[[0, [3]]]", "[4]")))
+
+
+def test_schemas_joined_one_by_one_take_time_in_proportion_to_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    renamed, plain = list[int](), ALTERNATIVES._Renamed
+
+    def counted(number: int) -> object:
+        renamed.append(number)
+        return plain(number)
+
+    monkeypatch.setattr(ALTERNATIVES, "_Renamed", counted)
+    schemas = [constraints.json_schema({"properties": {f"k{number}": {"const": number}}}) for number in range(50)]
+    either: Any = functools.reduce(operator.or_, schemas)
+    assert either.allows('{"k49": 49}')
+    assert renamed == [*range(len(schemas))]
 
 
 def test_a_schema_reads_its_texts() -> None:

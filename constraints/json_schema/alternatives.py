@@ -117,7 +117,8 @@ class JsonTexts(Parsed[T_co]):
         ):
             if left != right:
                 raise ValueError(f"alternatives are read with the same `{what}`, and not with {left!r} and {right!r}")
-        return Alternatives([*_members(self), *_members(other)])
+        renamed = self.documents if isinstance(self, Alternatives) else ()
+        return Alternatives([*_members(self), *_members(other)], renamed)
 
 
 class Alternatives(JsonTexts[Any]):
@@ -125,11 +126,20 @@ class Alternatives(JsonTexts[Any]):
 
     Attributes:
         members: the constraints; `parse` tries them in order.
+        documents: the schemas of the members, with definitions renamed apart.
     """
 
-    def __init__(self, members: Sequence[JsonTexts[Any]]) -> None:
+    def __init__(self, members: Sequence[JsonTexts[Any]], renamed: Sequence[SchemaDocument] = ()) -> None:
+        """Initialize the constraint.
+
+        Args:
+            members: the constraints.
+            renamed: the renamed schemas of the first members, if known: in `a | b | c | ...`, each is renamed once.
+        """
         self.members = tuple(members)
-        self.layout = members[0].layout._replace(document=_union([member.layout.document for member in members]))
+        more = enumerate(members[len(renamed) :], len(renamed))
+        self.documents = (*renamed, *(_Renamed(number).document(member.layout.document) for number, member in more))
+        self.layout = members[0].layout._replace(document=_union(self.documents))
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.members))
@@ -201,13 +211,12 @@ def _members(constraint: JsonTexts[Any]) -> tuple[JsonTexts[Any], ...]:
     return constraint.members if isinstance(constraint, Alternatives) else (constraint,)
 
 
-def _union(documents: Sequence[SchemaDocument]) -> SchemaDocument:
-    """Return the document of the values that at least one of several documents allows."""
-    parts = [_Renamed(number).document(document) for number, document in enumerate(documents)]
+def _union(parts: Sequence[SchemaDocument]) -> SchemaDocument:
+    """Return the document of the values that at least one of several documents with different definitions allows."""
     return SchemaDocument(
         disjunction(part.root for part in parts),
         {key: formula for part in parts for key, formula in part.definitions.items()},
-        documents[0].draft,
+        parts[0].draft,
         {formula: place for part in parts for formula, place in part.places.items()},
         tuple(note for part in parts for note in part.notes),
     )
