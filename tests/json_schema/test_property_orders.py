@@ -157,6 +157,18 @@ def test_what_an_if_tests_comes_before_what_depends_on_it() -> None:
         assert not constraint.allows(text)
 
 
+def test_what_an_if_tests_comes_before_its_else_too() -> None:
+    branches = {"if": {"properties": {"tag": {"const": "a"}}}, "then": {"properties": {"x": {"const": 1}}}}
+    schema = {**branches, "else": {"properties": {"z": {"const": 2}}}, "properties": {"tag": {"enum": ["a", "b"]}}}
+    for text in ('{"tag": "a", "x": 1, "z": 7}', '{"tag": "b", "x": 7, "z": 2}'):
+        found = [
+            order
+            for order in permutations(json.loads(text).items())
+            if json_schema(schema).allows(json.dumps(dict(order)))
+        ]
+        assert [order[0][0] for order in found] == ["tag"]
+
+
 def test_parts_of_a_conjunction_that_share_names_have_one_order() -> None:
     constraint = json_schema(dependent(["a", "b", "c"], {"a": ["y"], "b": ["x", "y"], "c": ["y", "z"]}))
     for tag, values in {"a": (0, "a", 0), "b": ("b", "b", 0), "c": (0, "c", "c")}.items():

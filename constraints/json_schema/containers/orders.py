@@ -8,8 +8,8 @@ only elsewhere, as in `required`; names that the schema does not list come last.
 lists are merged into one order that agrees with each of them; those of the parts of a conjunction, as of `allOf`, may
 be interleaved for it. If there is none (one variant lists x before y, another y before x), each variant has an order of
 its own, in which the names that only others list come after its own. Names that are listed only under `if` or `not`
-come where the schema first lists them, as far as the other lists allow it. A name that an `if` tests comes before the
-names that depend on it, even if `properties` lists it later.
+come where the schema first lists them, as far as the other lists allow it. If an `if` has a `then`, a name that it
+tests comes before those that only the `then` and the `else` list, even if `properties` stands after the `if`.
 """
 
 from __future__ import annotations
@@ -162,7 +162,15 @@ def _tested_first(parts: Sequence[Formula]) -> Sequence[Formula]:
 
     Otherwise whatever depends on the name would have to be remembered until the name is read.
     """
-    places = {name: place for place, part in reversed([*enumerate(parts)]) for name in _tested(part)}
+    alternatives = [part.parts if isinstance(part, Or) else (part,) for part in parts]
+    # `then` is an alternative to what `if` denies, and `else` to the same as it stands.
+    tests = {each.part for found in alternatives for each in found if isinstance(each, Not)}
+    places: dict[str, int] = {}
+    for place, found in enumerate(alternatives):
+        for each in found:
+            test = each.part if isinstance(each, Not) else each
+            for name in _tested(test) if test in tests else ():
+                places.setdefault(name, place)
     if not places:
         return parts
     rank = {place: (place, 1) for place in range(len(parts))}
@@ -173,13 +181,11 @@ def _tested_first(parts: Sequence[Formula]) -> Sequence[Formula]:
     return [parts[place] for place in sorted(rank, key=rank.__getitem__)]
 
 
-def _tested(part: Formula) -> Iterator[str]:
-    """Yield the names of members whose values a formula, or an alternative in it, denies."""
-    for each in part.parts if isinstance(part, Or) else (part,):
-        if isinstance(each, Not):
-            for inner in statements(each):
-                if isinstance(inner, Members) and type(inner.value) is not Never:
-                    yield from _listed(inner)
+def _tested(test: Formula) -> Iterator[str]:
+    """Yield the names of members whose values a formula constrains."""
+    for part in statements(test):
+        if isinstance(part, Members) and type(part.value) is not Never:
+            yield from _listed(part)
 
 
 def _product(choices: list[list[_Variant]]) -> Iterator[list[_Variant]]:
