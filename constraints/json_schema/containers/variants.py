@@ -91,14 +91,23 @@ def _asked(formula: Formula) -> dict[str, dict[frozenset[str], Members]]:
     asked: dict[str, dict[frozenset[str], Members]] = {}
     for part in formula.parts if isinstance(formula, And) else (formula,):
         for statement in statements(part) if _has_alternatives(part) else ():
-            if isinstance(statement, Members) and type(statement.names) is StringIn and len(statement.names.texts) == 1:
-                parts = statement.value.parts if isinstance(statement.value, And) else ()
-                if len(parts) == 2 and _IS_STRING in parts:
-                    texts = next((each.texts for each in parts if type(each) is StringIn), None)
-                    if texts is not None:
-                        (name,) = statement.names.texts
-                        asked.setdefault(name, {})[texts] = statement
+            if isinstance(statement, Members) and (found := _listed_value(statement)) is not None:
+                name, texts = found
+                asked.setdefault(name, {})[texts] = statement
     return asked
+
+
+def _listed_value(members: Members) -> tuple[str, frozenset[str]] | None:
+    """Return the name of one member and the strings that it may be, if that is what a statement says."""
+    names, value = members.names, members.value
+    if not isinstance(names, StringIn) or len(names.texts) != 1:
+        return None
+    parts = value.parts if isinstance(value, And) and len(value.parts) == 2 else ()
+    texts = next((part.texts for part in parts if isinstance(part, StringIn)), None)
+    if texts is None or _IS_STRING not in parts:
+        return None
+    (name,) = names.texts
+    return name, texts
 
 
 def _has_alternatives(formula: Formula) -> bool:
