@@ -16,6 +16,7 @@ from automata.errors import UnsatisfiableSchema
 from constraints import json_schema
 from constraints.json_schema.containers.variants import by_tag, variants
 from constraints.json_schema.formulas.connectives import Formula
+from constraints.json_schema.reading import read_schema
 
 VARIANTS = importlib.import_module("constraints.json_schema.containers.variants")
 TAGS = ("u", "v", "w", "x", "other")
@@ -84,6 +85,16 @@ def test_texts_are_those_of_valid_values_in_any_order(seed: int, whole: bool, mo
                 assert constraint.allows(json.dumps(dict(order))) == expected, (schema, value)
     assert num_valid > 20
     assert whole or any(divided)
+
+
+@pytest.mark.parametrize(("count", "is_divided"), [(2, False), (3, True), (126, True), (127, False)])
+def test_as_many_values_as_variants_may_be_are_told_apart(count: int, is_divided: bool) -> None:
+    conditions = [
+        {"if": {"properties": {"tag": {"const": f"t{number}"}}}, "then": {"properties": {"of": {"const": number}}}}
+        for number in range(count)
+    ]
+    found = by_tag(read_schema({"allOf": conditions}).root)
+    assert len(found) == (count + 2 if is_divided else 0)
 
 
 def test_a_dozen_conditions_on_a_tag_are_as_many_variants() -> None:

@@ -71,7 +71,7 @@ def object_in_any_order(
         only_plain: whether an object with variants takes too much in any case.
     """
     plain = plain_members(vector[0], restriction) if len(vector) == 1 else None
-    if only_plain if plain is None else not plain.names:
+    if (plain is None and only_plain) or (plain is not None and not plain.names):
         return None
     if plain is not None and is_empty is not None:
         return flagged_plain(plain, _remembered(order, len(plain.names), plain.required), is_empty)

@@ -30,7 +30,7 @@ from constraints.recursion import Task, run
 
 # The most alternatives of a formula.
 MAX_VARIANTS: Final = 128
-# If there are this many, they may be fewer by the value of a member.
+# From this many variants on, dividing a formula by the value of a member is tried.
 _MANY: Final = 16
 # A member decides between at least this many alternatives.
 _MIN_CASES: Final = 3
@@ -62,14 +62,19 @@ def parts_or_variants(formula: Formula) -> list[Formula]:
 
 
 def by_tag(formula: Formula) -> list[Formula]:
-    """Divide a formula by the value of a member that decides between its alternatives: one formula for each string that
-    they ask for, one for other values, and one for objects without the member. Return none if no member decides."""
+    """Divide a formula by the value of a member that decides between its alternatives.
+
+    Return one formula for each string that they ask for, one for other values, and one for objects without the member;
+    none if no member decides, or if there would be more than `MAX_VARIANTS`.
+    """
     asked = _asked(formula)
     if not asked:
         return []
     name = max(asked, key=lambda name: len(asked[name]))
     statement_of = asked[name]
-    if len(statement_of) < _MIN_CASES or len(frozenset().union(*statement_of)) < sum(map(len, statement_of)):
+    if not _MIN_CASES <= len(statement_of) <= MAX_VARIANTS - 2:
+        return []
+    if len(frozenset().union(*statement_of)) < sum(map(len, statement_of)):
         return []
     names = StringIn(frozenset([name]))
     missing = Members(names, FALSE)
