@@ -370,10 +370,22 @@ def image(nfa_states: int, nfa_arcs: numpy.typing.NDArray[numpy.int32], nfa_epsi
     Return the NFA of the texts that a transducer can write when it reads a text of another NFA: the number of states, the arcs, the epsilon arcs, and the costs of both.
     """
 
+class Fragment:
+    """An automaton from its state 0 to its state 1, which layouts share."""
+
+    def __init__(self, num_states: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Its size in bytes."""
+
 class VisiblyPushdownLayout:
     """A visibly pushdown grammar as one nondeterministic automaton."""
 
-    def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], fragment_states: numpy.typing.NDArray[numpy.int32], fragment_arc_offsets: numpy.typing.NDArray[numpy.int32], fragment_arcs: numpy.typing.NDArray[numpy.int32], fragment_epsilon_offsets: numpy.typing.NDArray[numpy.int32], fragment_epsilon: numpy.typing.NDArray[numpy.int32], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
+    def __init__(self, num_states: int, num_labels: int, starts: numpy.typing.NDArray[numpy.int32], first_exit: numpy.typing.NDArray[numpy.int32], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int32], chains: numpy.typing.NDArray[numpy.int32], fragments: Sequence[Fragment], copies: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32], calls: numpy.typing.NDArray[numpy.int32], targets: numpy.typing.NDArray[numpy.int32], ends: numpy.typing.NDArray[numpy.int32], prepared: numpy.typing.NDArray[numpy.int32], counters: numpy.typing.NDArray[numpy.int32], numbers: numpy.typing.NDArray[numpy.int32], budget: Budget) -> None: ...
 
     @property
     def num_states(self) -> int: ...
@@ -394,12 +406,6 @@ class VisiblyPushdownLayout:
     def chains(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
-    def fragment_arc_offsets(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def fragment_arcs(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
     def copies(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
 
     @property
@@ -413,6 +419,13 @@ class VisiblyPushdownLayout:
 
     @property
     def counters(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def num_written_arcs(self) -> int:
+        """The number of arcs of chains and copies, were they written out."""
+
+    def reads(self, byte: int) -> bool:
+        """Return whether some chain or some fragment reads a byte."""
 
 class LayoutWriter:
     """Makes a layout from the lists of rules."""
@@ -456,7 +469,7 @@ class LayoutWriter:
     def prepared(self, fragment: int) -> None:
         """Declare that the rule that was begun last is one fragment."""
 
-    def fragment(self, num_states: int, arcs: numpy.typing.NDArray[numpy.int32], epsilon: numpy.typing.NDArray[numpy.int32]) -> None:
+    def fragment(self, fragment: Fragment) -> None:
         """Add the next fragment."""
 
     def numbers(self, numbers: numpy.typing.NDArray[numpy.int32]) -> None:

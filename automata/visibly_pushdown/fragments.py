@@ -1,7 +1,7 @@
 """NfaFragment: the NFA of one language, to be copied between two states of a grammar.
 
 The same languages occur again and again in schemas: strings, numbers, the spellings of names. The fragment of each is
-built once and cached; a copy costs two numbers.
+built once and cached, with what the native core asks about it; a copy costs two numbers.
 """
 
 from __future__ import annotations
@@ -36,17 +36,26 @@ class NfaFragment:
         arcs: `[A, 4]`, source, lowest and highest byte, and target; label i of the fragment is the byte 256 + i.
         epsilon: `[E, 2]`, source and target.
         labels: names, ascending.
+        core: the fragment for the native core.
     """
 
     num_states: int
     arcs: IntArray
     epsilon: IntArray
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...]
+    core: _native.Fragment
 
     @property
     def nbytes(self) -> int:
-        """The memory of the arrays."""
-        return self.arcs.nbytes + self.epsilon.nbytes
+        """The memory of the arrays, and of the fragment for the native core."""
+        return self.arcs.nbytes + self.epsilon.nbytes + self.core.nbytes
+
+
+def make_fragment(
+    num_states: int, arcs: IntArray, epsilon: IntArray, work: Work, *, labels: tuple[str, ...] = ()
+) -> NfaFragment:
+    """Return a fragment with these attributes."""
+    return NfaFragment(num_states, arcs, epsilon, labels, _native.Fragment(num_states, arcs, epsilon, work.budget))
 
 
 def nfa_fragment(language: ArcLanguage, work: Work) -> NfaFragment:
@@ -77,16 +86,16 @@ def _laid(expr: Expr, work: Work) -> NfaFragment:
         fragment = ThompsonConstruction(compiler.part, work).lay(expr)
     except AssertionMet:
         return _of_automaton(compiler.resolve(expr), work)
-    return NfaFragment(fragment.num_states, *fragment.tables(), tuple(sorted(fragment.labels)))
+    return make_fragment(fragment.num_states, *fragment.tables(), work, labels=tuple(sorted(fragment.labels)))
 
 
 def _of_automaton(automaton: ByteAutomaton, work: Work) -> NfaFragment:
     """Return the fragment of an automaton. The start becomes state 0 if no arc leads back to it, and the final states
     without arcs become state 1."""
     if automaton.is_empty:
-        return NfaFragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32))
+        return make_fragment(2, np.zeros((0, 4), np.int32), np.zeros((0, 2), np.int32), work)
     num_states, arcs, epsilon, _ = _native.nfa_fragment(automaton.tables, automaton.start, work.budget)
-    return NfaFragment(num_states, arcs, epsilon, automaton.labels)
+    return make_fragment(num_states, arcs, epsilon, work, labels=automaton.labels)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,4 +132,4 @@ def _of_paths(paths: CountedPaths, work: Work) -> CountedFragment:
     numbers = np.zeros((num_states, 3), np.int32)
     numbers[state_of] = paths.numbers
     numbers[1] = 0
-    return CountedFragment(NfaFragment(num_states, arcs, epsilon), int(state_of[paths.start]), numbers)
+    return CountedFragment(make_fragment(num_states, arcs, epsilon, work), int(state_of[paths.start]), numbers)

@@ -13,15 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automata._native import LayoutWriter, VisiblyPushdownLayout
-from automata.arrays import IntArray, int_array
+from automata._native import Fragment, LayoutWriter, VisiblyPushdownLayout
+from automata.arrays import int_array
 from automata.compile.nfa import FIRST_LABEL
 from automata.errors import LimitExceeded, limit_exceeded
 from automata.expressions import Concatenation, Expr, Literal, Repetition
 from automata.label_bytes import LabelNumbers, with_label_bytes
 from automata.limits import Work
 from automata.visibly_pushdown.conditions import Conditions
-from automata.visibly_pushdown.fragments import CountedFragment, NfaFragment, counted_fragment, nfa_fragment
+from automata.visibly_pushdown.fragments import (
+    CountedFragment,
+    NfaFragment,
+    counted_fragment,
+    make_fragment,
+    nfa_fragment,
+)
 from automata.visibly_pushdown.grammar import ArcLanguage, VisiblyPushdownGrammar, VisiblyPushdownRule
 from automata.visibly_pushdown.inlining import reached
 from automata.visibly_pushdown.paths import CountedPaths
@@ -47,8 +53,7 @@ class GrammarLayout:
 
     def reads(self, byte: int) -> bool:
         """Return whether some arc reads a byte."""
-        arcs = self.tables.fragment_arcs
-        return bool((self.tables.text == byte).any() or ((arcs[:, 1] <= byte) & (byte <= arcs[:, 2])).any())
+        return self.tables.reads(byte)
 
 
 def lay_out(
@@ -78,7 +83,7 @@ def lay_out(
         laying.lay(rule)
     fragments = laying.fragments
     if label_numbers is not None:
-        fragments = [_without_labels(fragment, label_numbers) for fragment in fragments]
+        fragments = [_without_labels(fragment, label_numbers, work) for fragment in fragments]
     return laying.layout(fragments)
 
 
@@ -195,9 +200,9 @@ class _Laying:
             fragments: the fragments, by number.
         """
         self.work.check()
-        arcs, labels = _labelled(fragments)
-        for fragment, own in zip(fragments, arcs, strict=True):
-            self.made.fragment(fragment.num_states, own, fragment.epsilon)
+        labels = tuple(sorted(set().union(*(fragment.labels for fragment in fragments))))
+        for fragment in fragments:
+            self.made.fragment(_renamed(fragment, labels, self.work) if fragment.labels else fragment.core)
         tables = self.made.layout(len(labels), self.work.budget)
         if self.written:
             self.check_size(tables)
@@ -205,8 +210,8 @@ class _Laying:
 
     def check_size(self, tables: VisiblyPushdownLayout) -> None:
         """Raise if there are too many arcs once all is written out, or too many states of prepared rules."""
-        sizes, limits = np.diff(tables.fragment_arc_offsets).astype(np.int64), self.work.limits
-        if len(tables.text) + int(sizes[tables.copies[:, 0]].sum()) > limits.arcs:
+        limits = self.work.limits
+        if tables.num_written_arcs > limits.arcs:
             raise LimitExceeded(
                 f"laying out the rules takes more than {limits.arcs:,} arcs (limit `arcs`)", limit="arcs"
             )
@@ -218,23 +223,16 @@ def _is_spelled(part: Expr) -> bool:
     return type(part) is Literal or (type(part) is Repetition and type(part.inner) is Literal)
 
 
-def _labelled(fragments: list[NfaFragment]) -> tuple[list[IntArray], tuple[str, ...]]:
-    """Return the arcs of fragments with common numbers for their labels, and the labels."""
-    labels = tuple(sorted({name for fragment in fragments for name in fragment.labels}))
-    if not labels:
-        return [fragment.arcs for fragment in fragments], labels
-    return [_renamed(fragment, labels) for fragment in fragments], labels
-
-
-def _without_labels(fragment: NfaFragment, numbers: LabelNumbers) -> NfaFragment:
+def _without_labels(fragment: NfaFragment, numbers: LabelNumbers, work: Work) -> NfaFragment:
     if not fragment.labels:
         return fragment
     num_states, arcs = with_label_bytes(fragment.num_states, fragment.arcs, fragment.labels, numbers)
-    return NfaFragment(num_states, arcs, fragment.epsilon)
+    return make_fragment(num_states, arcs, fragment.epsilon, work)
 
 
-def _renamed(fragment: NfaFragment, labels: tuple[str, ...]) -> IntArray:
+def _renamed(fragment: NfaFragment, labels: tuple[str, ...], work: Work) -> Fragment:
+    """Return a fragment with the numbers of all labels in place of its own."""
     symbols = np.array([*range(FIRST_LABEL), *(FIRST_LABEL + labels.index(name) for name in fragment.labels)], np.int32)
     arcs = fragment.arcs.copy()
     arcs[:, 1:3] = symbols[arcs[:, 1:3]]
-    return arcs
+    return Fragment(fragment.num_states, arcs, fragment.epsilon, work.budget)

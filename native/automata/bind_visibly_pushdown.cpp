@@ -1,8 +1,11 @@
 // Bindings of visibly pushdown grammars: their layouts, the automata compiled from them, and counted paths.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -54,22 +57,11 @@ class RulesOfStates {
 };
 
 void require_fragments(const VisiblyPushdownLayout& layout) {
-  const size_t num_fragments = layout.fragment_states.size();
-  require_offsets(layout.fragment_arc_offsets, num_fragments, layout.fragment_arcs.size(), "`fragment_arc_offsets`");
-  require_offsets(layout.fragment_epsilon_offsets, num_fragments, layout.fragment_epsilon.size(),
-                  "`fragment_epsilon_offsets`");
   size_t all_states = 0;
-  for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
-    const int32_t num_states = layout.fragment_states[fragment];
-    require(num_states >= 2, "a fragment has a start and an end");
-    all_states += static_cast<size_t>(num_states);
-    require_countable(all_states, "`fragment_states`");
-    require_ranges(layout.arcs_of(fragment), num_states, layout.num_labels);
-    require_edges(layout.epsilon_of(fragment), num_states);
-    const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
-    require(std::ranges::all_of(layout.arcs_of(fragment), is_apart) &&
-                std::ranges::all_of(layout.epsilon_of(fragment), is_apart),
-            "an arc of a fragment leads into its start or out of its end");
+  for (const FragmentPointer& fragment : layout.fragments) {
+    all_states += static_cast<size_t>(fragment->num_states());
+    require_countable(all_states, "states of `fragments`");
+    require(fragment->max_symbol() - kFirstLabel < layout.num_labels, "a label of a fragment is out of range");
   }
 }
 
@@ -97,7 +89,7 @@ void require_counters(const VisiblyPushdownLayout& layout, const RulesOfStates& 
   for (const Counter& counter : layout.counters) {
     rules.require_edge(counter.entered, counter.end);
     require_within(counter.fragment, 0, layout.num_fragments(), "fragment");
-    const int64_t num_states = layout.fragment_states[counter.fragment];
+    const int64_t num_states = layout.fragments[counter.fragment]->num_states();
     require_within(counter.entry, 0, num_states, "entry");
     require(counter.low >= 0 && counter.high >= kNone, "a bound is negative");
     require(0 <= counter.first_number && counter.first_number + num_states <= num_numbers, "a counter has no numbers");
@@ -164,22 +156,29 @@ auto copied(const Records& records) {
   return std::vector(records.begin(), records.end());
 }
 
+FragmentPointer fragment_of(int32_t num_states, Records<Range> arcs, Records<Edge> epsilon, Budget& budget) {
+  require(num_states >= 2, "a fragment has a start and an end");
+  require_ranges(arcs, num_states, std::numeric_limits<int32_t>::max() - kFirstLabel);
+  require_edges(epsilon, num_states);
+  const auto is_apart = [](const auto& arc) { return arc.source != 1 && arc.target != 0; };
+  require(std::ranges::all_of(arcs, is_apart) && std::ranges::all_of(epsilon, is_apart),
+          "an arc of a fragment leads into its start or out of its end");
+  return unlocked([&] { return std::make_shared<const Fragment>(num_states, arcs, epsilon, budget); });
+}
+
+using Fragments = nb::typed<nb::sequence, Fragment>;
+
 VisiblyPushdownLayout layout_of(int32_t num_states, int32_t num_labels, Values<int32_t> starts,
                                 Values<int32_t> first_exit, Values<uint8_t> text, Values<int32_t> text_offsets,
-                                Records<Edge> chains, Values<int32_t> fragment_states,
-                                Values<int32_t> fragment_arc_offsets, Records<Range> fragment_arcs,
-                                Values<int32_t> fragment_epsilon_offsets, Records<Edge> fragment_epsilon,
-                                Records<Copy> copies, Records<Edge> epsilon, Records<Call> calls,
-                                Values<int32_t> targets, Records<RuleEnd> ends, Records<Prepared> prepared,
-                                Records<Counter> counters, Records<CountedState> numbers, Budget& budget) {
+                                Records<Edge> chains, const Fragments& fragments, Records<Copy> copies,
+                                Records<Edge> epsilon, Records<Call> calls, Values<int32_t> targets,
+                                Records<RuleEnd> ends, Records<Prepared> prepared, Records<Counter> counters,
+                                Records<CountedState> numbers, Budget& budget) {
   VisiblyPushdownLayout layout;
   layout.num_states = num_states, layout.num_labels = num_labels;
   layout.starts = copied(starts), layout.first_exit = copied(first_exit);
   layout.text = copied(text), layout.text_offsets = copied(text_offsets), layout.chains = copied(chains);
-  layout.fragment_states = copied(fragment_states);
-  layout.fragment_arc_offsets = copied(fragment_arc_offsets), layout.fragment_arcs = copied(fragment_arcs);
-  layout.fragment_epsilon_offsets = copied(fragment_epsilon_offsets),
-  layout.fragment_epsilon = copied(fragment_epsilon);
+  for (nb::handle fragment : fragments) layout.fragments.push_back(nb::cast<FragmentPointer>(fragment));
   layout.copies = copied(copies), layout.epsilon = copied(epsilon);
   layout.calls = copied(calls), layout.targets = copied(targets), layout.ends = copied(ends);
   layout.prepared = copied(prepared), layout.counters = copied(counters), layout.numbers = copied(numbers);
@@ -279,16 +278,14 @@ class LayoutWriter {
     }
   }
   void prepared(int32_t fragment) { made_.prepared(fragment); }
-  void fragment(int32_t num_states, Records<Range> arcs, Records<Edge> epsilon) {
-    made_.fragment(num_states, arcs, epsilon);
-  }
+  void fragment(FragmentPointer fragment) { made_.fragment(std::move(fragment)); }
   void numbers(Records<CountedState> numbers) { made_.numbers(numbers); }
   VisiblyPushdownLayout layout(int32_t num_labels, Budget& budget) {
     made_.charge(budget);
     const auto& all = made_.layout();
-    for (size_t size : {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
-                        all.fragment_arcs.size(), all.fragment_epsilon.size(), all.calls.size(), all.numbers.size(),
-                        all.guarded.size(), all.decisions.size(), all.detours.size()}) {
+    for (size_t size :
+         {all.text.size(), all.chains.size(), all.copies.size(), all.epsilon.size(), all.targets.size(),
+          all.calls.size(), all.numbers.size(), all.guarded.size(), all.decisions.size(), all.detours.size()}) {
       require_countable(size, "an array");
     }
     require_num_labels(num_labels);
@@ -380,25 +377,29 @@ auto fragment_of_automaton(const ByteTables& automaton, int32_t start, Budget& b
 }  // namespace
 
 void bind_visibly_pushdown(nb::module_& m) {
+  nb::class_<Fragment>(m, "Fragment", "An automaton from its state 0 to its state 1, which layouts share.")
+      .def(nb::new_(&fragment_of), "num_states"_a, "arcs"_a, "epsilon"_a, "budget"_a)
+      .def_prop_ro("num_states", &Fragment::num_states)
+      .def_prop_ro("nbytes", [](const Fragment& fragment) { return fragment.num_bytes(); }, "Its size in bytes.");
   nb::class_<VisiblyPushdownLayout>(m, "VisiblyPushdownLayout",
                                     "A visibly pushdown grammar as one nondeterministic automaton.")
       .def(nb::new_(&layout_of), "num_states"_a, "num_labels"_a, "starts"_a, "first_exit"_a, "text"_a, "text_offsets"_a,
-           "chains"_a, "fragment_states"_a, "fragment_arc_offsets"_a, "fragment_arcs"_a, "fragment_epsilon_offsets"_a,
-           "fragment_epsilon"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a, "counters"_a,
-           "numbers"_a, "budget"_a)
+           "chains"_a, "fragments"_a, "copies"_a, "epsilon"_a, "calls"_a, "targets"_a, "ends"_a, "prepared"_a,
+           "counters"_a, "numbers"_a, "budget"_a)
       .def_ro("num_states", &VisiblyPushdownLayout::num_states)
       .def_prop_ro("starts", &shown<&VisiblyPushdownLayout::starts>)
       .def_prop_ro("first_exit", &shown<&VisiblyPushdownLayout::first_exit>)
       .def_prop_ro("text", &shown<&VisiblyPushdownLayout::text>)
       .def_prop_ro("text_offsets", &shown<&VisiblyPushdownLayout::text_offsets>)
       .def_prop_ro("chains", &shown<&VisiblyPushdownLayout::chains>)
-      .def_prop_ro("fragment_arc_offsets", &shown<&VisiblyPushdownLayout::fragment_arc_offsets>)
-      .def_prop_ro("fragment_arcs", &shown<&VisiblyPushdownLayout::fragment_arcs>)
       .def_prop_ro("copies", &shown<&VisiblyPushdownLayout::copies>)
       .def_prop_ro("calls", &shown<&VisiblyPushdownLayout::calls>)
       .def_prop_ro("targets", &shown<&VisiblyPushdownLayout::targets>)
       .def_prop_ro("ends", &shown<&VisiblyPushdownLayout::ends>)
-      .def_prop_ro("counters", &shown<&VisiblyPushdownLayout::counters>);
+      .def_prop_ro("counters", &shown<&VisiblyPushdownLayout::counters>)
+      .def_prop_ro("num_written_arcs", &num_written_arcs,
+                   "The number of arcs of chains and copies, were they written out.")
+      .def("reads", &reads, "byte"_a, "Return whether some chain or some fragment reads a byte.");
   nb::class_<LayoutWriter>(m, "LayoutWriter", "Makes a layout from the lists of rules.")
       .def(nb::init<>())
       .def_prop_ro("num_states", &LayoutWriter::num_states, "The number of states so far.")
@@ -418,7 +419,7 @@ void bind_visibly_pushdown(nb::module_& m) {
            "Lay states with how many more tokens distances count where the text passes through them.")
       .def("prepared", &LayoutWriter::prepared, "fragment"_a,
            "Declare that the rule that was begun last is one fragment.")
-      .def("fragment", &LayoutWriter::fragment, "num_states"_a, "arcs"_a, "epsilon"_a, "Add the next fragment.")
+      .def("fragment", &LayoutWriter::fragment, "fragment"_a, "Add the next fragment.")
       .def("numbers", &LayoutWriter::numbers, "numbers"_a, "Add the numbers of the states of a counted fragment.")
       .def("layout", &LayoutWriter::layout, "num_labels"_a, "budget"_a,
            "Return the layout, and begin a new, empty one.");

@@ -79,11 +79,7 @@ def some_layout(rng: Random) -> dict[str, Any]:
         "text": np.frombuffer(b"".join(texts), np.uint8).copy(),
         "text_offsets": ints(np.cumsum([0, *map(len, texts)])),
         "chains": ints(edges(len(texts)), -1, 2),
-        "fragment_states": ints([piece[0] for piece in pieces]),
-        "fragment_arc_offsets": ints(np.cumsum([0, *(len(piece[1]) for piece in pieces)])),
-        "fragment_arcs": ints([arc for piece in pieces for arc in piece[1]], -1, 4),
-        "fragment_epsilon_offsets": ints(np.cumsum([0, *(len(piece[2]) for piece in pieces)])),
-        "fragment_epsilon": ints([edge for piece in pieces for edge in piece[2]], -1, 2),
+        "fragments": [some_fragment(*piece) for piece in pieces],
         "copies": ints(copies, -1, 3),
         "epsilon": ints(edges(rng.randint(0, 3)), -1, 2),
         "calls": ints(calls, -1, 3),
@@ -93,6 +89,10 @@ def some_layout(rng: Random) -> dict[str, Any]:
         "counters": ints(counters, -1, 7),
         "numbers": ints(numbers, -1, 3),
     }
+
+
+def some_fragment(size: int, arcs: Any, edges: Any) -> _native.Fragment:
+    return _native.Fragment(size, ints(arcs, -1, 4), ints(edges, -1, 2), _native.Budget(1 << 30, 60.0))
 
 
 def some_piece(rng: Random, num_labels: int) -> tuple[int, list[tuple[int, int, int, int]], list[tuple[int, int]]]:

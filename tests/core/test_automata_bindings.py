@@ -221,7 +221,7 @@ def lay_rules(rules: Any, pieces: Any) -> _native.VisiblyPushdownLayout:
         made.guarded(rules["guarded"], first, conditions, work)
         made.ends(rules["ends"], first)
     for _ in range(2):
-        made.fragment(2, ints([(0, 97, 98, 1)]), ints([], 0, 2))
+        made.fragment(_native.Fragment(2, ints([(0, 97, 98, 1)]), ints([], 0, 2), budget()))
     made.numbers(ints([(0, 0, 1), (1, 0, 1)]))
     return made.layout(0, work)
 
@@ -267,11 +267,7 @@ def chain_of_rules(num_rules: int) -> dict[str, Any]:
         "text": np.frombuffer(b"()" * num_rules, np.uint8).copy(),
         "text_offsets": ints(range(2 * num_rules + 1)),
         "chains": ints([(2 + 4 * r + s, 3 + 4 * r + s) for r in rules for s in (0, 2)], -1, 2),
-        "fragment_states": ints([]),
-        "fragment_arc_offsets": ints([0]),
-        "fragment_arcs": ints([], 0, 4),
-        "fragment_epsilon_offsets": ints([0]),
-        "fragment_epsilon": ints([], 0, 2),
+        "fragments": [],
         "copies": ints([], 0, 3),
         "epsilon": ints([(3 + 4 * (num_rules - 1), 4 + 4 * (num_rules - 1))], 1, 2),
         "calls": ints([(3 + 4 * r, r + 1, r) for r in rules[:-1]], -1, 3),

@@ -12,6 +12,7 @@ import pytest
 
 from automata import _native
 from automata._native import Budget, ByteTables, CollectionsPaused
+from automata.errors import LimitExceeded
 from constraints.json_schema.formulas.restriction import Restriction
 from constraints.json_schema.formulas.statements import MultipleOf, Reference
 from tokenfst import _native as token_core
@@ -81,17 +82,26 @@ def test_a_writer_of_layouts_begins_again() -> None:
         assert writer.layout(0, budget()).num_states == 4
 
 
-def test_fragments_have_as_many_states_as_can_be_numbered() -> None:
-    nothing, pairs, triples = ints(), ints(width=2), ints(width=3)
-    with pytest.raises(ValueError, match="fragment_states"):
-        _native.VisiblyPushdownLayout(
-            num_states=4, num_labels=0, starts=ints(2), first_exit=ints(0, 1), text=np.zeros(0, np.uint8),
-            text_offsets=ints(0), chains=pairs, fragment_states=ints(_MOST, _MOST, 10),
-            fragment_arc_offsets=ints(0, 0, 0, 1), fragment_arcs=ints(0, 97, 97, 1, width=4),
-            fragment_epsilon_offsets=ints(0, 0, 0, 0), fragment_epsilon=pairs, copies=triples, epsilon=pairs,
-            calls=triples, targets=nothing, ends=ints(3, 0, width=2), prepared=pairs, counters=ints(width=7),
-            numbers=triples, budget=budget(),
-        )  # fmt: skip
+def test_states_of_fragments_are_charged() -> None:
+    for num_states in (_MOST, 1 << 20):
+        with pytest.raises(LimitExceeded) as caught:
+            _native.Fragment(num_states, ints(width=4), ints(width=2), budget(1 << 20))
+        assert caught.value.limit == "memory"
+
+
+def test_labels_of_fragments_are_those_of_their_layout() -> None:
+    label = _native.Fragment(2, ints(0, 256, 256, 1, width=4), ints(width=2), budget())
+    for num_labels in (0, 1):
+        writer = _native.LayoutWriter()
+        writer.rule(1)
+        writer.arcs([(0, "a", 1)], writer.states(2), lambda _: [0], budget())
+        writer.ends([(1, 0)], 2)
+        writer.fragment(label)
+        if num_labels:
+            assert writer.layout(num_labels, budget()).num_written_arcs == 1
+        else:
+            with pytest.raises(ValueError, match="label"):
+                writer.layout(num_labels, budget())
 
 
 def test_registers_can_be_added() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import permutations
+from itertools import combinations, permutations, product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -245,3 +246,78 @@ def test_what_is_listed_under_if_or_not_comes_where_it_is_first_listed(
     for names, expected in ((allowed, True), (refused, False)):
         kind = "other" if "not" in schema else "card"
         assert made.allows(json.dumps({name: kind if name == "kind" else "1" for name in names.split()})) == expected
+
+
+def conditions(rng: Random, *, with_if: bool) -> dict[str, Any]:
+    """Keywords that require and constrain members of an object without listing others than `a` to `d`."""
+
+    def some() -> list[str]:
+        return sorted(rng.sample("abcd", rng.randint(1, 2)))
+
+    def condition() -> dict[str, Any]:
+        constrained = {"properties": {name: {"const": rng.randint(0, 1)} for name in some()}}
+        return rng.choice([{"required": some()}, {"not": {"required": some()}}, constrained])
+
+    found = {
+        # Where all but one alternative exclude themselves, the one that is left lists its names for the object.
+        "oneOf": [{"required": [name]} for name in rng.sample("abcd", 3)],
+        "anyOf": [condition() for _ in range(rng.randint(2, 3))],
+        "not": condition(),
+        "dependentRequired": {rng.choice("abcd"): some()},
+        "dependentSchemas": {rng.choice("abcd"): condition()},
+    }
+    kept = {keyword: found[keyword] for keyword in rng.sample(sorted(found), rng.randint(1, 3))}
+    return {"if": condition(), "then": condition(), **kept} if with_if else kept
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_listed_properties_come_in_their_order_beside_other_keywords(is_first: bool) -> None:
+    """An `if` decides the order where it stands before `properties`."""
+    rng, num_taken = Random(int(is_first)), 0
+    properties = {"properties": {name: {"enum": [0, 1]} for name in "abcd"}}
+    values = [
+        dict(zip(names, numbers, strict=True))
+        for count in range(5)
+        for names in combinations("abcd", count)
+        for numbers in product([0, 1], repeat=count)
+    ]
+    for _ in range(150):
+        others = conditions(rng, with_if=is_first and rng.random() < 0.5)
+        parts = [properties, others] if is_first else [others, properties]
+        schema = {"type": "object", "additionalProperties": False} | parts[0] | parts[1]
+        valid = Draft202012Validator(schema).is_valid
+        try:
+            constraint = json_schema(schema)
+        except UnsatisfiableSchema:
+            assert not any(map(valid, values)), schema
+            continue
+        for value in values:
+            assert constraint.allows(json.dumps(value)) == valid(value), (schema, value)
+            num_taken += valid(value)
+    assert num_taken > 1000
+
+
+def test_lists_of_alternatives_stand_among_those_of_properties() -> None:
+    """Parameters of OpenAPI: `required` is listed by a branch as well, before names that only branches list."""
+
+    def branch(place: str, *names: str) -> dict[str, Any]:
+        then: dict[str, Any] = {"properties": {name: {} for name in names}}
+        return {"if": {"properties": {"in": {"const": place}}, "required": ["in"]}, "then": then}
+
+    schema = {
+        "properties": {"in": {}, "required": {}, "schema": {}},
+        "dependentSchemas": {
+            "schema": {
+                "properties": {"examples": {}},
+                "allOf": [branch("path", "required"), branch("query", "allowReserved"), branch("cookie", "style")],
+            }
+        },
+        "unevaluatedProperties": False,
+    }
+    for value in (
+        {"in": "query", "required": True, "schema": 1, "examples": 2, "allowReserved": True},
+        {"in": "path", "required": True, "schema": 1},
+        {"in": "cookie", "required": True, "schema": 1, "style": ""},
+    ):
+        assert Draft202012Validator(schema).is_valid(value)
+        assert json_schema(schema).allows(json.dumps(value)), value

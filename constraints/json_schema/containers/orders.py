@@ -5,11 +5,12 @@
 
 An object's members come in the order in which its schema lists them: those of `properties`, then those that are named
 only elsewhere, as in `required`; names that the schema does not list come last. If variants list different names, all
-lists are merged into one order that agrees with each of them; those of the parts of a conjunction, as of `allOf`, may
-be interleaved for it. If there is none (one variant lists x before y, another y before x), each variant has an order of
-its own, in which the names that only others list come after its own. Names that are listed only under `if` or `not`
-come where the schema first lists them, as far as the other lists allow it. If an `if` has a `then`, a name that it
-tests comes before those that only the `then` and the `else` list, even if `properties` stands after the `if`.
+lists are merged into one order that agrees with each of them and, if possible, with that of the names that all of
+them list, as in `properties`; those of the parts of a conjunction, as of `allOf`, may be interleaved for it. If there
+is none (one variant lists x before y, another y before x), each variant has an order of its own, in which the names
+that only others list come after its own. Names that are listed only under `if` or `not` come where the schema first
+lists them, as far as the other lists allow it. A name that an `if` with a `then` tests comes where the `if` stands,
+even if `properties` stands after it.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def _of_any(formula: Or, known: dict[Formula, list[_Variant]]) -> Task[list[_Var
 
 
 def _listed(formula: Formula) -> tuple[str, ...]:
-    if isinstance(formula, Members) and isinstance(formula.names, StringIn):
+    """Return the names that a statement lists. A member that no value may have is one that `required` denies."""
+    if isinstance(formula, Members) and isinstance(formula.names, StringIn) and type(formula.value) is not Never:
         return tuple(sorted(formula.names.texts))
     return ()
 
@@ -146,15 +148,31 @@ def _of_all(formula: And, known: dict[Formula, list[_Variant]]) -> Task[list[_Va
         (tuple(dict.fromkeys(name for names, _ in chosen for name in names)), conjunction(part for _, part in chosen))
         for chosen in _product(choices)
     ]
-    if sum(len(choice) > 1 for choice in choices) == 1 or _merged([row for row, _ in rows], names) is not None:
+    is_one_choice = sum(len(choice) > 1 for choice in choices) == 1
+    if not _anticipates(choices) and (is_one_choice or _merged([row for row, _ in rows], names) is not None):
         return rows
     place = {name: place for place, name in enumerate(_of_parts(choices, names) or ())}
     return [(tuple(sorted(row, key=place.__getitem__)) if place else row, part) for row, part in rows]
 
 
-def _of_parts(choices: Iterable[list[_Variant]], names: dict[str, None]) -> tuple[str, ...] | None:
-    """Return an order of names that agrees with the lists of all parts of a conjunction, or None."""
-    return _merged((names for choice in choices for names, _ in choice if names), names)
+def _anticipates(choices: Iterable[list[_Variant]]) -> bool:
+    """Return whether alternatives list a name that a part after them, without alternatives, lists as well."""
+    early = set[str]()
+    for choice in choices:
+        if len(choice) > 1:
+            early.update(name for names, _ in choice for name in names)
+        elif not early.isdisjoint(choice[0][0]):
+            return True
+    return False
+
+
+def _of_parts(choices: Sequence[list[_Variant]], names: dict[str, None]) -> tuple[str, ...] | None:
+    """Return an order of names that agrees with the lists of all parts of a conjunction, or None. Parts without
+    alternatives, such as the members of `properties`, are one list if the others allow it."""
+    lists = [listed for choice in choices for listed, _ in choice if listed]
+    alone = tuple(dict.fromkeys(name for choice in choices if len(choice) == 1 for name in choice[0][0]))
+    order = _merged([alone, *lists], names)
+    return order if order is not None else _merged(lists, names)
 
 
 def _tested_first(parts: Sequence[Formula]) -> Sequence[Formula]:
@@ -164,7 +182,7 @@ def _tested_first(parts: Sequence[Formula]) -> Sequence[Formula]:
     """
     alternatives = [part.parts if isinstance(part, Or) else (part,) for part in parts]
     # `then` is an alternative to what `if` denies, and `else` to the same as it stands.
-    tests = {each.part for found in alternatives for each in found if isinstance(each, Not)}
+    tests = {each.part for found in alternatives if len(found) > 1 for each in found if isinstance(each, Not)}
     places: dict[str, int] = {}
     for place, found in enumerate(alternatives):
         for each in found:

@@ -72,8 +72,9 @@ class _Statements:
 
     Attributes:
         values: what the value of each listed name must satisfy, if it is there.
-        listed, required, mentioned: names in order: those with a value, those that must be there, and those that occur
-            in formulas about other names.
+        listed, named, mentioned: names in order: those that may have a value, those that must or must not be there, and
+            those that occur in formulas about other names.
+        required: those that must be there.
         others: formulas about names, and what the values of members with such names must satisfy.
     """
 
@@ -81,6 +82,7 @@ class _Statements:
         self.restriction = restriction
         self.values: dict[str, list[Formula]] = {}
         self.listed: list[str] = []
+        self.named: list[str] = []
         self.required: list[str] = []
         self.mentioned: list[str] = []
         self.others: list[tuple[Formula, Formula]] = []
@@ -95,7 +97,9 @@ class _Statements:
         names, value = statement.fields
         if type(names) is StringIn and (not is_denied or len(names.texts) == 1):
             for name in sorted(names.texts):
-                (self.required if is_denied else self.listed).append(name)
+                (self.named if is_denied or type(value) is Never else self.listed).append(name)
+                if is_denied:
+                    self.required.append(name)
                 self.values.setdefault(name, []).append(negation(value) if is_denied else value)
             return True
         if not is_denied:
@@ -109,7 +113,7 @@ class _Statements:
         """Return what is required of each name; None if a required member cannot be there."""
         if any(FALSE in self.values[name] for name in self.required):
             return None
-        order = tuple(dict.fromkeys([*self.listed, *self.required, *self.mentioned]))
+        order = tuple(dict.fromkeys([*self.listed, *self.named, *self.mentioned]))
         names, place = Names(order), {name: number for number, name in enumerate(order)}
         values = []
         for name in order:

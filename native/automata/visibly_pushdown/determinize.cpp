@@ -63,7 +63,7 @@ class SymbolNfa {
   void add_cuts() {
     bool cuts[257] = {};
     for (const Prepared& prepared : layout_.prepared) {
-      for (const Range& arc : layout_.arcs_of(prepared.fragment)) {
+      for (const Range& arc : layout_.fragments[prepared.fragment]->arcs()) {
         if (arc.low < kFirstLabel) cuts[arc.low] = cuts[arc.high + 1] = true;
       }
     }
@@ -100,17 +100,17 @@ class PreparedRules {
     int64_t num_states = automaton_.num_states();
     size_t num_arcs = automaton_.arcs.size();
     for (const Prepared& prepared : layout_.prepared) {
-      num_states += layout_.fragment_states[prepared.fragment] - 1;
-      for (const Range& arc : layout_.arcs_of(prepared.fragment))
+      num_states += layout_.fragments[prepared.fragment]->num_states() - 1;
+      for (const Range& arc : layout_.fragments[prepared.fragment]->arcs())
         num_arcs += symbol_of_[arc.high] - symbol_of_[arc.low] + 1;
-      budget.spend(static_cast<int64_t>(layout_.arcs_of(prepared.fragment).size()));
+      budget.spend(static_cast<int64_t>(layout_.fragments[prepared.fragment]->arcs().size()));
     }
     support::require_at_most(num_states, max_states);
     automaton_.final.reserve(num_states);
     automaton_.arcs.reserve(num_arcs);
     for (const Prepared& prepared : layout_.prepared) {
       if (begins_[prepared.rule] != kNone) add(prepared);
-      budget.spend(4 * static_cast<int64_t>(layout_.arcs_of(prepared.fragment).size()));
+      budget.spend(4 * static_cast<int64_t>(layout_.fragments[prepared.fragment]->arcs().size()));
     }
   }
 
@@ -120,8 +120,8 @@ class PreparedRules {
     const int32_t base = automaton_.num_states();
     const int32_t end = std::exchange(automaton_.arcs[begins_[prepared.rule]].target, base);
     const auto moved = [&](int32_t state) { return state == 1 ? end : base + state - (state > 1); };
-    automaton_.final.resize(base + layout_.fragment_states[prepared.fragment] - 1, false);
-    for (const Range& arc : layout_.arcs_of(prepared.fragment)) {
+    automaton_.final.resize(base + layout_.fragments[prepared.fragment]->num_states() - 1, false);
+    for (const Range& arc : layout_.fragments[prepared.fragment]->arcs()) {
       for (int32_t symbol = symbol_of_[arc.low]; symbol <= symbol_of_[arc.high]; ++symbol) {
         automaton_.arcs.push_back({moved(arc.source), symbol, moved(arc.target)});
       }

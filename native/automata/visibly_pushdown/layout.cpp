@@ -1,5 +1,6 @@
 #include "automata/visibly_pushdown/layout.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace automata {
@@ -17,9 +18,10 @@ Sizes sizes_of(const VisiblyPushdownLayout& layout) {
     size ? sizes.states += size - 1 : sizes.epsilon += 1;
   }
   for (const Copy& copy : layout.copies) {
-    sizes.states += layout.fragment_states[copy.fragment] - 2;
-    sizes.arcs += static_cast<int64_t>(layout.arcs_of(copy.fragment).size());
-    sizes.epsilon += static_cast<int64_t>(layout.epsilon_of(copy.fragment).size());
+    const Fragment& fragment = *layout.fragments[copy.fragment];
+    sizes.states += fragment.num_states() - 2;
+    sizes.arcs += static_cast<int64_t>(fragment.arcs().size());
+    sizes.epsilon += static_cast<int64_t>(fragment.epsilon().size());
   }
   return sizes;
 }
@@ -44,27 +46,38 @@ void write_copies(const VisiblyPushdownLayout& layout, WrittenLayout& found, Bud
     const auto copied = [&](int32_t state) {
       return state == 0 ? copy.source : state == 1 ? copy.target : base + state;
     };
-    for (const Range& arc : layout.arcs_of(copy.fragment)) {
+    const Fragment& fragment = *layout.fragments[copy.fragment];
+    for (const Range& arc : fragment.arcs()) {
       found.arcs.push_back({copied(arc.source), arc.low, arc.high, copied(arc.target)});
     }
-    for (const Edge& edge : layout.epsilon_of(copy.fragment)) {
+    for (const Edge& edge : fragment.epsilon()) {
       found.epsilon.push_back({copied(edge.source), copied(edge.target)});
     }
-    found.num_states += layout.fragment_states[copy.fragment] - 2;
-    budget.spend(1 + static_cast<int64_t>(layout.arcs_of(copy.fragment).size()));
+    found.num_states += fragment.num_states() - 2;
+    budget.spend(1 + static_cast<int64_t>(fragment.arcs().size()));
   }
 }
 
 }  // namespace
 
 size_t num_bytes(const VisiblyPushdownLayout& layout) {
-  return layout.text.size() + 16 * layout.fragment_arcs.size() +
-         8 * (layout.chains.size() + layout.fragment_epsilon.size() + layout.epsilon.size()) +
+  return layout.text.size() + sizeof(FragmentPointer) * layout.fragments.size() +
+         8 * (layout.chains.size() + layout.epsilon.size()) +
          8 * (layout.ends.size() + layout.detours.size() + layout.prepared.size()) +
          sizeof(Counter) * layout.counters.size() +
          12 * (layout.copies.size() + layout.calls.size() + layout.numbers.size()) +
          sizeof(GuardedArc) * layout.guarded.size() + sizeof(Decision) * layout.decisions.size() +
          4 * (layout.targets.size() + layout.text_offsets.size() + static_cast<size_t>(layout.num_states));
+}
+
+int64_t num_written_arcs(const VisiblyPushdownLayout& layout) { return sizes_of(layout).arcs; }
+
+bool reads(const VisiblyPushdownLayout& layout, uint8_t byte) {
+  return std::ranges::find(layout.text, byte) != layout.text.end() ||
+         std::ranges::any_of(layout.fragments, [&](const FragmentPointer& fragment) {
+           return std::ranges::any_of(fragment->arcs(),
+                                      [&](const Range& arc) { return arc.low <= byte && byte <= arc.high; });
+         });
 }
 
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget) {

@@ -26,6 +26,7 @@
 
 #include "automata/arcs.h"
 #include "automata/fixpoint.h"
+#include "automata/visibly_pushdown/fragments.h"
 
 namespace automata {
 
@@ -87,10 +88,7 @@ struct VisiblyPushdownLayout {
   std::vector<uint8_t> text;
   std::vector<int32_t> text_offsets;
   std::vector<Edge> chains;
-  std::vector<int32_t> fragment_states;  // [P], the number of states of each fragment
-  std::vector<int32_t> fragment_arc_offsets, fragment_epsilon_offsets;
-  std::vector<Range> fragment_arcs;
-  std::vector<Edge> fragment_epsilon;
+  std::vector<FragmentPointer> fragments;  // [P]
   std::vector<Copy> copies;
   std::vector<Edge> epsilon;
   std::vector<Call> calls;
@@ -105,17 +103,9 @@ struct VisiblyPushdownLayout {
 
   int32_t num_rules() const { return static_cast<int32_t>(starts.size()); }
   int32_t num_exits() const { return first_exit.back(); }
-  int32_t num_fragments() const { return static_cast<int32_t>(fragment_states.size()); }
+  int32_t num_fragments() const { return static_cast<int32_t>(fragments.size()); }
   std::span<const uint8_t> text_of(size_t chain) const {
     return {text.data() + text_offsets[chain], text.data() + text_offsets[chain + 1]};
-  }
-  std::span<const Range> arcs_of(int32_t fragment) const {
-    return {fragment_arcs.data() + fragment_arc_offsets[fragment],
-            fragment_arcs.data() + fragment_arc_offsets[fragment + 1]};
-  }
-  std::span<const Edge> epsilon_of(int32_t fragment) const {
-    return {fragment_epsilon.data() + fragment_epsilon_offsets[fragment],
-            fragment_epsilon.data() + fragment_epsilon_offsets[fragment + 1]};
   }
   // Return where a call continues, by exit of its rule.
   std::span<const int32_t> targets_of(const Call& call) const {
@@ -123,8 +113,14 @@ struct VisiblyPushdownLayout {
   }
 };
 
-// Return about how much memory a layout takes.
+// Return about how much memory a layout takes, without its fragments.
 size_t num_bytes(const VisiblyPushdownLayout& layout);
+
+// Return the number of arcs of chains and copies, were they written out.
+int64_t num_written_arcs(const VisiblyPushdownLayout& layout);
+
+// Return whether some chain or some fragment reads a byte.
+bool reads(const VisiblyPushdownLayout& layout, uint8_t byte);
 
 // List the returns of all calls, without exits after which the text cannot continue.
 Vector<Return> returns_of(const VisiblyPushdownLayout& layout, Budget& budget);

@@ -62,14 +62,6 @@ void LayoutBuilder::end(int32_t state, int32_t exit) {
   layout_.ends.push_back({state, layout_.first_exit[layout_.starts.size() - 1] + exit});
 }
 
-void LayoutBuilder::fragment(int32_t num_states, std::span<const Range> arcs, std::span<const Edge> epsilon) {
-  layout_.fragment_states.push_back(num_states);
-  layout_.fragment_arcs.insert(layout_.fragment_arcs.end(), arcs.begin(), arcs.end());
-  layout_.fragment_arc_offsets.push_back(static_cast<int32_t>(layout_.fragment_arcs.size()));
-  layout_.fragment_epsilon.insert(layout_.fragment_epsilon.end(), epsilon.begin(), epsilon.end());
-  layout_.fragment_epsilon_offsets.push_back(static_cast<int32_t>(layout_.fragment_epsilon.size()));
-}
-
 void LayoutBuilder::charge(Budget& budget) {
   const size_t taken = num_bytes(layout_);
   budget.charge(taken - std::exchange(charged_, taken));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,7 +36,6 @@ class LayoutBuilder {
     layout_.num_states = kLastState + 1;
     layout_.first_exit = {0};
     layout_.text_offsets = {0};
-    layout_.fragment_arc_offsets = {0}, layout_.fragment_epsilon_offsets = {0};
   }
 
   const VisiblyPushdownLayout& layout() const { return layout_; }
@@ -61,7 +61,7 @@ class LayoutBuilder {
   void prepared(int32_t fragment) {
     layout_.prepared.push_back({static_cast<int32_t>(layout_.starts.size()) - 1, fragment});
   }
-  void fragment(int32_t num_states, std::span<const Range> arcs, std::span<const Edge> epsilon);
+  void fragment(FragmentPointer fragment) { layout_.fragments.push_back(std::move(fragment)); }
   void numbers(std::span<const CountedState> numbers) {
     layout_.numbers.insert(layout_.numbers.end(), numbers.begin(), numbers.end());
   }

@@ -23,7 +23,7 @@ struct Link {
   int32_t number;
 };
 
-Vector<Link> links_of(const VisiblyPushdownLayout& layout, std::span<const uint8_t> has_text, Budget& budget) {
+Vector<Link> links_of(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<Link> links(budget);
   const auto add = [&](int32_t source, int32_t target, Link::Kind kind, size_t number) {
     links.push_back({source, target, kind, static_cast<int32_t>(number)});
@@ -33,7 +33,7 @@ Vector<Link> links_of(const VisiblyPushdownLayout& layout, std::span<const uint8
   }
   for (size_t at = 0; at < layout.copies.size(); ++at) {
     const Copy& copy = layout.copies[at];
-    if (has_text[copy.fragment]) add(copy.source, copy.target, Link::Kind::kCopy, at);
+    if (layout.fragments[copy.fragment]->has_text()) add(copy.source, copy.target, Link::Kind::kCopy, at);
   }
   for (size_t at = 0; at < layout.counters.size(); ++at) {
     add(layout.counters[at].entered, layout.counters[at].end, Link::Kind::kCounter, at);
@@ -83,11 +83,7 @@ VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
   found.num_labels = layout.num_labels;
   found.first_exit = {0};
   found.text_offsets = {0};
-  found.fragment_states = layout.fragment_states;
-  found.fragment_arc_offsets = layout.fragment_arc_offsets;
-  found.fragment_epsilon_offsets = layout.fragment_epsilon_offsets;
-  found.fragment_arcs = layout.fragment_arcs;
-  found.fragment_epsilon = layout.fragment_epsilon;
+  found.fragments = layout.fragments;
   found.numbers = layout.numbers;
   found.decisions = layout.decisions;
   return found;
@@ -95,9 +91,9 @@ VisiblyPushdownLayout without_rules(const VisiblyPushdownLayout& layout) {
 
 class LayoutCopies {
  public:
-  LayoutCopies(const VisiblyPushdownLayout& layout, std::span<const uint8_t> has_text, Budget& budget)
+  LayoutCopies(const VisiblyPushdownLayout& layout, Budget& budget)
       : layout_(layout),
-        links_(links_of(layout, has_text, budget)),
+        links_(links_of(layout, budget)),
         from_(support::grouped(
             layout.num_states, links_.size(), [&](size_t at) { return links_[at].source; }, budget)),
         is_productive_(budget),
@@ -271,9 +267,8 @@ class LayoutCopies {
 
 }  // namespace
 
-std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout,
-                                                     std::span<const uint8_t> has_text, Budget& budget) {
-  LayoutCopies copies(layout, has_text, budget);
+std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout, Budget& budget) {
+  LayoutCopies copies(layout, budget);
   if (!copies.add_all()) return std::nullopt;
   return std::move(copies).layout();
 }

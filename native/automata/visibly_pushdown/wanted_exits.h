@@ -13,8 +13,6 @@
 namespace automata {
 
 // Return the layout with the copies; nothing if these take many times its memory, or one rule has too many copies.
-// `has_text` says which fragments read any text.
-std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout,
-                                                     std::span<const uint8_t> has_text, Budget& budget);
+std::optional<VisiblyPushdownLayout> by_wanted_exits(const VisiblyPushdownLayout& layout, Budget& budget);
 
 }  // namespace automata

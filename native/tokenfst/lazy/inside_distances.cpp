@@ -33,7 +33,7 @@ InsideDistances::InsideDistances(const LazyNfa& nfa, const Trie& tokens, Budget&
     : nfa_(nfa),
       budget_(budget),
       tokens_ahead_(nfa.text_.size(), 0, budget),
-      bytes_inside_(nfa.coaccessible_.size(), kFar, budget) {
+      bytes_inside_(nfa.num_fragment_states(), kFar, budget) {
   find_tokens_ahead(tokens);
   find_bytes_inside();
   find_layers();

@@ -33,9 +33,25 @@ int32_t Machine::described(std::span<const int32_t>& description) {
   return number;
 }
 
+void Machine::make_whole(int32_t state) {
+  if (!table_.is_known(state)) expand(state);
+  for (int32_t column = 0; column < num_classes(); ++column) {
+    if (const int32_t does = table_[state][column]; does <= kLastDeferred) made_in_row(state, does);
+  }
+  table_.set_whole(state);
+}
+
+// Make a deferred entry, put it in the row in place of all that are equal, and return it.
+int32_t Machine::made_in_row(int32_t state, int32_t deferred) {
+  const int32_t made = made_entry(deferred);
+  table_.replace(state, deferred, made);
+  return made;
+}
+
 Place Machine::stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked) {
   if (!table_.is_known(from.state)) expand(from.state);
   int32_t does = table_[from.state][column], top = from.top;
+  if (does <= kLastDeferred) does = made_in_row(from.state, does);
   if (does < kDead) stacks.drop_from(from.free);
   // Where a rule ends, the rule that called it may end at once, or call another one.
   while (does < kDead) {

@@ -24,8 +24,10 @@ namespace tokenfst {
 
 using automata::Stacks;
 
-// An entry that is computed when it is first needed.
+// An entry that is computed when it is first needed. Entries from there up to `kLastDeferred` are of what is known, but
+// not made yet: many states that a row leads to are never reached.
 constexpr int32_t kUnknownEntry = INT32_MIN;
+constexpr int32_t kLastDeferred = -(1 << 30) - 2;
 
 struct StackStep {
   int32_t pop_begin = 0, num_pops = 0;     // the symbols popped, from the top of the stack down
@@ -66,7 +68,7 @@ class Machine {
 
   // Return the entries of a state, having made them if necessary.
   std::span<const int32_t> row(int32_t state) {
-    if (!table_.is_known(state)) expand(state);
+    if (!table_.is_whole(state)) make_whole(state);
     return table_[state];
   }
   // Return the number of ASCII bytes that lead to a state and leave the stack alone, in a row of entries.
@@ -135,6 +137,8 @@ class Machine {
  protected:
   // Fill in the row of a state.
   virtual void expand(int32_t state) = 0;
+  // Return the entry in place of one that was deferred.
+  virtual int32_t made_entry(int32_t deferred) { return deferred; }
   // Return the entry for continuing after a rule has ended in an exit, where `symbol` was pushed for its call.
   virtual int32_t returned(int32_t symbol, int32_t exit) = 0;
   // Make the target of a step whose target is a number below kDead.
@@ -153,6 +157,9 @@ class Machine {
   Vector<int32_t> symbols_;  // what steps pop and push
 
  private:
+  // Make all entries of a row.
+  void make_whole(int32_t state);
+  int32_t made_in_row(int32_t state, int32_t deferred);
   Place stack_step(const Place& from, int32_t column, Stacks& stacks, Looked& looked);
   Place take(int32_t step, const Place& from, Stacks& stacks, Looked& looked);
 

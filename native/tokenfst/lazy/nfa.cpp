@@ -28,16 +28,13 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
     : starts_(copied(layout.starts, budget)),
       first_exit_(copied(layout.first_exit, budget)),
       rule_of_exit_(budget),
+      fragments_(budget),
       first_of_fragment_(budget),
       arc_offsets_(budget),
       inner_offsets_(budget),
       arcs_(budget),
       inner_epsilon_(budget),
-      coaccessible_(budget),
       only_reads_(budget),
-      is_deterministic_(budget),
-      free_(budget),
-      next_text_(budget),
       edge_offsets_(budget),
       epsilon_offsets_(budget),
       epsilon_(budget),
@@ -77,7 +74,9 @@ LazyNfa::LazyNfa(const VisiblyPushdownLayout& layout, Budget& budget)
 void LazyNfa::classify(const VisiblyPushdownLayout& layout) {
   bool cuts[257] = {};
   for (uint8_t byte : layout.text) cuts[byte] = cuts[byte + 1] = true;
-  for (const automata::Range& arc : layout.fragment_arcs) cuts[arc.low] = cuts[arc.high + 1] = true;
+  support::ByteSet of_fragments;
+  for (const automata::FragmentPointer& fragment : layout.fragments) of_fragments |= fragment->cuts();
+  of_fragments.for_each([&](uint8_t byte) { cuts[byte] = true; });
   for (int32_t byte = 1; byte < 256; ++byte)
     byte_class_[byte] = static_cast<uint8_t>(byte_class_[byte - 1] + cuts[byte]);
   num_classes_ = byte_class_[255] + 1;
@@ -86,54 +85,43 @@ void LazyNfa::classify(const VisiblyPushdownLayout& layout) {
 }
 
 void LazyNfa::read_fragments(const VisiblyPushdownLayout& layout, Budget& budget) {
-  Vector<automata::Range> arcs(budget);
-  Vector<automata::Edge> epsilon(budget);
-  Vector<automata::RuleEnd> ends(budget);
-  first_of_fragment_.push_back(0);
-  for (int32_t fragment = 0; fragment < layout.num_fragments(); ++fragment) {
-    const int32_t first = first_of_fragment_.back();
-    for (const auto& arc : layout.arcs_of(fragment))
-      arcs.push_back({first + arc.source, arc.low, arc.high, first + arc.target});
-    for (const auto& arc : layout.epsilon_of(fragment)) epsilon.push_back({first + arc.source, first + arc.target});
-    ends.push_back({first + 1, 0});
-    first_of_fragment_.push_back(first + layout.fragment_states[fragment]);
+  fragments_.assign(layout.fragments.begin(), layout.fragments.end());
+  int32_t num_states = 0;
+  size_t num_arcs = 0, num_epsilon = 0;
+  for (const automata::FragmentPointer& fragment : fragments_) {
+    first_of_fragment_.push_back(num_states);
+    num_states += fragment->num_states();
+    num_arcs += fragment->arcs().size(), num_epsilon += fragment->epsilon().size();
   }
-  const int32_t num_states = first_of_fragment_.back();
-  const automata::EdgesOfBoth edges(arcs, epsilon);
-  coaccessible_ = automata::coaccessible(automata::RuleGraph{num_states, 0, edges, {}, ends}, {}, budget);
-  const auto by_source = [&](const auto& edges) {
-    return support::grouped(num_states, edges.size(), [&](size_t e) { return edges[e].source; }, budget);
-  };
-  const support::Groups arc_rows = by_source(arcs), epsilon_rows = by_source(epsilon);
-  for (int32_t state = 0; state < num_states; ++state) {
-    arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
-    inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
-    for (int32_t a : arc_rows[state]) {
-      const automata::Range& arc = arcs[a];
-      if (coaccessible_[arc.target]) arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], arc.target});
-    }
-    const auto own = std::span(arcs_).subspan(arc_offsets_.back());
-    if (!std::ranges::is_sorted(own, {}, &ClassArc::low)) std::ranges::sort(own, {}, &ClassArc::low);
-    for (int32_t e : epsilon_rows[state]) {
-      if (coaccessible_[epsilon[e].target]) inner_epsilon_.push_back(epsilon[e].target);
-    }
-    only_reads_.push_back(!own.empty() && std::ssize(inner_epsilon_) == inner_offsets_.back());
+  first_of_fragment_.push_back(num_states);
+  arc_offsets_.reserve(num_states + 1), inner_offsets_.reserve(num_states + 1), only_reads_.reserve(num_states);
+  arcs_.reserve(num_arcs), inner_epsilon_.reserve(num_epsilon);
+  for (size_t fragment = 0; fragment < fragments_.size(); ++fragment) {
+    read_fragment(*fragments_[fragment], first_of_fragment_[fragment]);
   }
-  arc_offsets_.push_back(static_cast<int32_t>(arcs_.size()));
-  inner_offsets_.push_back(static_cast<int32_t>(inner_epsilon_.size()));
+  arc_offsets_.push_back(static_cast<int32_t>(num_arcs));
+  inner_offsets_.push_back(static_cast<int32_t>(num_epsilon));
+  budget.spend(4 * num_states + 2 * static_cast<int64_t>(num_arcs + num_epsilon));
 }
 
-std::vector<uint8_t> LazyNfa::fragments_with_text() const {
-  std::vector<uint8_t> has_text;
-  for (size_t fragment = 0; fragment + 1 < first_of_fragment_.size(); ++fragment) {
-    has_text.push_back(coaccessible_[first_of_fragment_[fragment]]);
+// Read a fragment whose states have the numbers from `first` up.
+void LazyNfa::read_fragment(const automata::Fragment& fragment, int32_t first) {
+  const auto first_arc = static_cast<int32_t>(arcs_.size()), first_edge = static_cast<int32_t>(inner_epsilon_.size());
+  for (const automata::Range& arc : fragment.arcs()) {
+    arcs_.push_back({byte_class_[arc.low], byte_class_[arc.high], first + arc.target});
   }
-  return has_text;
+  for (const automata::Edge& edge : fragment.epsilon()) inner_epsilon_.push_back(first + edge.target);
+  for (int32_t state = 0; state < fragment.num_states(); ++state) {
+    const int32_t arc = fragment.first_arc(state), edge = fragment.first_epsilon(state);
+    arc_offsets_.push_back(first_arc + arc);
+    inner_offsets_.push_back(first_edge + edge);
+    only_reads_.push_back(fragment.first_arc(state + 1) > arc && fragment.first_epsilon(state + 1) == edge);
+  }
 }
 
 void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
   int64_t num_states = layout.num_states + 2 * static_cast<int64_t>(layout.text.size());
-  for (const automata::Copy& copy : layout.copies) num_states += layout.fragment_states[copy.fragment];
+  for (const automata::Copy& copy : layout.copies) num_states += fragments_[copy.fragment]->num_states();
   support::require_at_most(num_states, kMaxStates);
   int32_t number = layout.num_states;
   for (size_t chain = 0; chain < layout.chains.size(); ++chain) {
@@ -143,7 +131,7 @@ void LazyNfa::number_states(const VisiblyPushdownLayout& layout) {
   chains_.push_back({number, static_cast<int32_t>(layout.text.size()), kNone});
   for (const automata::Copy& copy : layout.copies) {
     copies_.push_back({number, copy.fragment, copy.target});
-    number += layout.fragment_states[copy.fragment] - 2;
+    number += fragments_[copy.fragment]->num_states() - 2;
   }
   copies_.push_back({number, kNone, kNone});
   first_detached_ = first_block_ = number;
@@ -168,7 +156,7 @@ void LazyNfa::read_outer(const VisiblyPushdownLayout& layout, Budget& budget) {
   Vector<automata::Edge> outer(budget);
   outer.insert(outer.end(), layout.chains.begin(), layout.chains.end());
   for (const automata::Copy& copy : layout.copies) {
-    if (coaccessible_[first_of_fragment_[copy.fragment]]) outer.push_back({copy.source, copy.target});
+    if (fragments_[copy.fragment]->has_text()) outer.push_back({copy.source, copy.target});
   }
   for (const automata::Counter& counter : layout.counters) outer.push_back({counter.entered, counter.end});
   for (const automata::GuardedArc& arc : layout.guarded) outer.push_back({arc.source, arc.target});
@@ -206,8 +194,7 @@ void LazyNfa::read_edges(const VisiblyPushdownLayout& layout, std::span<const ui
         if (has_bytes && alive[layout.chains[edge].target]) edges_.push_back({false, edge});
       } else {
         const automata::Copy& copy = layout.copies[edge - num_chains];
-        if (alive[copy.target] && coaccessible_[first_of_fragment_[copy.fragment]])
-          edges_.push_back({true, edge - num_chains});
+        if (alive[copy.target] && fragments_[copy.fragment]->has_text()) edges_.push_back({true, edge - num_chains});
       }
     }
   }
@@ -276,7 +263,7 @@ void LazyNfa::read_calls(const VisiblyPushdownLayout& layout, std::span<const ui
 
 void LazyNfa::read_counters(const VisiblyPushdownLayout& layout) {
   for (const automata::Counter& counter : layout.counters) {
-    const int32_t size = layout.fragment_states[counter.fragment];
+    const int32_t size = fragments_[counter.fragment]->num_states();
     const auto own = std::span(numbers_).subspan(counter.first_number, size);
     Counter made{counter.end, counter.fragment, counter.entry, counter.low, counter.high, counter.first_number, 0,
                  true};

@@ -47,9 +47,6 @@ class LazyNfa {
   // Return whether sets of states are exact: no caller refuses an exit that its callee may reach.
   bool is_exact() const { return is_exact_; }
 
-  // Return which fragments read any text, [P].
-  std::vector<uint8_t> fragments_with_text() const;
-
   const ByteClasses& byte_class() const { return byte_class_; }
   int32_t num_classes() const { return num_classes_; }
   // Return the number of states, without those of blocks and those with flags; and with all that have been made so far.
@@ -79,7 +76,7 @@ class LazyNfa {
   bool is_plain(int32_t state) const;
   // Return, for a state inside a copy of a deterministic fragment without epsilon arcs, the state of the fragment,
   // numbered across all fragments; otherwise kNone. Within their copies, states of one number behave alike.
-  int32_t twin_number(int32_t state);
+  int32_t twin_number(int32_t state) const;
   int32_t num_fragment_states() const { return first_of_fragment_.back(); }
 
   // Return the call of a state, kNone for none; and the exit in which a rule ends there, kNone if it does not end.
@@ -109,9 +106,8 @@ class LazyNfa {
   }
 
   // Return whether a state inside a copy reads every text over the ASCII characters that JSON strings contain
-  // unescaped, as in a string that may be any but some words. Return false if that takes more than one fragment, or is
-  // not known.
-  bool is_free(int32_t state, Budget& budget);
+  // unescaped, as in a string that may be any but some words. Return false if that takes more than one fragment.
+  bool is_free(int32_t state) const;
 
   // Return a state that allows the same tokens of at most `longest` bytes as `state`, but without its number of units
   // if no such token can tell that number.
@@ -225,6 +221,7 @@ class LazyNfa {
 
   void classify(const automata::VisiblyPushdownLayout& layout);
   void read_fragments(const automata::VisiblyPushdownLayout& layout, Budget& budget);
+  void read_fragment(const automata::Fragment& fragment, int32_t first);
   void read_outer(const automata::VisiblyPushdownLayout& layout, Budget& budget);
   void read_edges(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
   void read_guarded(const automata::VisiblyPushdownLayout& layout, std::span<const uint8_t> alive, Budget& budget);
@@ -245,30 +242,18 @@ class LazyNfa {
   int32_t first_state(int32_t counter) const;
   // Return whether the text can be completed after entering a state of a counter's fragment after `units` units.
   bool can_continue(const Counter& counter, int32_t units, int32_t inner) const;
-  void prepare_free();
-  bool finds_deterministic(int32_t fragment) const;
-  // Return whether a state of a fragment reads every class with such characters; append the targets.
-  bool reads_text(int32_t state, Vector<int32_t>& targets) const;
 
   ByteClasses byte_class_{};
   int32_t num_classes_ = 0;
   bool has_text_ = false, is_exact_ = true;
   Vector<int32_t> starts_, first_exit_, rule_of_exit_;
-  // Fragments: their states numbered across all fragments, whether they lead to an end, and the arcs and epsilon arcs
-  // to such states.
+  // Fragments: their states numbered across all fragments, and the arcs and epsilon arcs.
+  Vector<automata::FragmentPointer> fragments_;
   Vector<int32_t> first_of_fragment_;
   Vector<int32_t> arc_offsets_, inner_offsets_;
   Vector<ClassArc> arcs_;
   Vector<int32_t> inner_epsilon_;
-  Vector<uint8_t> coaccessible_;
   Vector<uint8_t> only_reads_;  // whether a state of a fragment reads something, and has no epsilon arcs
-  // Whether fragments are deterministic and have no epsilon arcs, as far as is known.
-  enum class Known : uint8_t { kUnknown, kNo, kYes };
-  Vector<Known> is_deterministic_;
-  // Whether states of fragments are free, as far as is known; and, by class, the first class from there on that has
-  // such characters.
-  Vector<Known> free_;
-  Vector<int32_t> next_text_;
   // Outer states.
   Vector<int32_t> edge_offsets_, epsilon_offsets_, epsilon_;  // below 0, a counter: -1 - number
   Vector<Edge> edges_;

@@ -321,82 +321,19 @@ bool LazyNfa::is_plain(int32_t numbered) const {
   return only_reads_[first_of_fragment_[copies_[copy].fragment] + inner];
 }
 
-bool LazyNfa::finds_deterministic(int32_t fragment) const {
-  const int32_t first = first_of_fragment_[fragment], end = first_of_fragment_[fragment + 1];
-  if (inner_offsets_[first] != inner_offsets_[end]) return false;
-  for (int32_t state = first; state < end; ++state) {
-    const bool is_clear =
-        std::ranges::adjacent_find(fragment_arcs(state), [](const ClassArc& one, const ClassArc& next) {
-          return one.high >= next.low;
-        }) == fragment_arcs(state).end();
-    if (!is_clear) return false;
-  }
-  return true;
-}
-
-int32_t LazyNfa::twin_number(int32_t numbered) {
+int32_t LazyNfa::twin_number(int32_t numbered) const {
   const int32_t state = apart(numbered).state;
   if (state < chains_.back().first_state || state >= first_detached_) return kNone;
   const auto [copy, inner] = in_copy(state);
   const int32_t fragment = copies_[copy].fragment;
-  if (is_deterministic_.empty()) is_deterministic_.assign(first_of_fragment_.size(), Known::kUnknown);
-  Known& known = is_deterministic_[fragment];
-  if (known == Known::kUnknown) known = finds_deterministic(fragment) ? Known::kYes : Known::kNo;
-  return known == Known::kYes ? first_of_fragment_[fragment] + inner : kNone;
+  return fragments_[fragment]->is_deterministic() ? first_of_fragment_[fragment] + inner : kNone;
 }
 
-void LazyNfa::prepare_free() {
-  next_text_.assign(num_classes_ + 1, num_classes_);
-  for (int byte = 0; byte < 0x80; ++byte) {
-    if (kQuoted.begins(static_cast<uint8_t>(byte))) next_text_[byte_class_[byte]] = byte_class_[byte];
-  }
-  for (int32_t column = num_classes_; column-- > 0;) {
-    next_text_[column] = std::min(next_text_[column], next_text_[column + 1]);
-  }
-  free_.assign(coaccessible_.size(), Known::kUnknown);
-}
-
-bool LazyNfa::reads_text(int32_t state, Vector<int32_t>& targets) const {
-  int32_t open = next_text_[0];
-  for (const ClassArc& arc : fragment_arcs(state)) {
-    if (arc.low > open) return false;
-    if (next_text_[arc.low] <= arc.high) targets.push_back(arc.target);
-    if (arc.high >= open) open = next_text_[arc.high + 1];
-  }
-  return open == num_classes_;
-}
-
-bool LazyNfa::is_free(int32_t numbered, Budget& budget) {
+bool LazyNfa::is_free(int32_t numbered) const {
   const int32_t state = apart(numbered).state;
   if (state < chains_.back().first_state || state >= first_detached_) return false;
   const auto [copy, inner] = in_copy(state);
-  const int32_t fragment = copies_[copy].fragment, first = first_of_fragment_[fragment] + inner;
-  if (free_.empty()) prepare_free();
-  if (free_[first] != Known::kUnknown) return free_[first] == Known::kYes;
-  // All states that are reached count as free until one is found that is not; then none of them is reported as free.
-  Vector<int32_t> reached(1, first, budget), targets(budget);
-  free_[first] = Known::kYes;
-  bool found = true;
-  try {
-    for (size_t at = 0; at < reached.size() && found; ++at) {
-      targets.clear();
-      found = reads_text(reached[at], targets);
-      for (const int32_t target : targets) {
-        found = found && target != first_of_fragment_[fragment] + 1 && free_[target] != Known::kNo;
-        if (free_[target] != Known::kUnknown) continue;
-        reached.push_back(target);
-        free_[target] = Known::kYes;
-      }
-    }
-  } catch (...) {
-    for (const int32_t each : reached) free_[each] = Known::kUnknown;
-    throw;
-  }
-  if (!found) {
-    for (const int32_t each : reached) free_[each] = Known::kNo;
-  }
-  budget.spend(32 * static_cast<int64_t>(reached.size()));
-  return found;
+  return fragments_[copies_[copy].fragment]->is_free(inner);
 }
 
 int32_t LazyNfa::far_state(int32_t numbered, int32_t longest) {

@@ -62,7 +62,7 @@ void SubsetMachine::expand(int32_t set) {
 void SubsetMachine::fill_apart(std::span<int32_t> row) {
   std::ranges::fill(row, kDead);
   for (const ClassArc& arc : arcs_) {
-    std::fill(row.begin() + arc.low, row.begin() + arc.high + 1, entry_of_state(arc.target));
+    std::fill(row.begin() + arc.low, row.begin() + arc.high + 1, deferred_entry(arc.target));
   }
 }
 
@@ -100,7 +100,7 @@ void SubsetMachine::fill_from_many(std::span<int32_t> row) {
     if (differs_[column]) {
       begin_gathering();
       gather_over(static_cast<uint8_t>(column));
-      entry = gathered_.empty() ? kDead : gathered_.size() == 1 ? entry_of_state(gathered_[0]) : entries_[closed()];
+      entry = gathered_.empty() ? kDead : gathered_.size() == 1 ? deferred_entry(gathered_[0]) : entries_[closed()];
     }
     row[column] = entry;
   }
@@ -139,7 +139,7 @@ void SubsetMachine::fill_row(std::span<int32_t> row) {
     if (!differs_[column]) {
       row[column] = row[column - 1];
     } else if (row[column] != kMixed) {
-      row[column] = entry_of_state(row[column]);
+      row[column] = deferred_entry(row[column]);
     } else {
       row[column] = entry_over(column);
     }

@@ -10,11 +10,14 @@ using automata::kNone;
 
 namespace {
 
+// The deferred entry of state 0; those of other states follow.
+constexpr int32_t kFirstDeferred = kUnknownEntry + 1;
+
 // Return the grammar as it is laid out, or with copies of rules if sets of states are exact only then.
 LazyNfa nfa_of(const automata::VisiblyPushdownLayout& layout, Budget& budget) {
   LazyNfa nfa(layout, budget);
   if (nfa.is_exact() || !nfa.has_text()) return nfa;
-  const auto copies = automata::by_wanted_exits(layout, nfa.fragments_with_text(), budget);
+  const auto copies = automata::by_wanted_exits(layout, budget);
   if (!copies) return nfa;
   const support::Charge held(budget, automata::num_bytes(*copies));
   return LazyNfa(*copies, budget);
@@ -267,6 +270,14 @@ int32_t SubsetMachine::entry_of_state(int32_t state) {
   return entry_of(static_cast<int32_t>(steps_.size()) - 1);
 }
 
+int32_t SubsetMachine::deferred_entry(int32_t state) {
+  const bool is_made = single_.has(state) && single_[state] != kDead;
+  if (is_made || state > kLastDeferred - kFirstDeferred) return entry_of_state(state);
+  return kFirstDeferred + state;
+}
+
+int32_t SubsetMachine::made_entry(int32_t deferred) { return entry_of_state(deferred - kFirstDeferred); }
+
 int32_t SubsetMachine::returned(int32_t symbol, int32_t exit) {
   if (exit == kDetachedExit) return entries_[set_of_state(state_of_symbol(symbol))];
   const Returns own = returns_of_[symbol];
@@ -387,7 +398,7 @@ int32_t SubsetMachine::described(std::span<const int32_t>& description) {
 }
 
 bool SubsetMachine::is_free(int32_t set) {
-  return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state, budget_); });
+  return std::ranges::any_of(sets_[set], [&](int32_t state) { return nfa_.is_free(state); });
 }
 
 }  // namespace tokenfst

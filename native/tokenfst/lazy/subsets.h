@@ -131,6 +131,7 @@ class SubsetMachine : public Machine {
   void expand(int32_t set) override;
   int32_t returned(int32_t symbol, int32_t exit) override;
   int32_t made_target(int32_t step) override;
+  int32_t made_entry(int32_t deferred) override;
 
   // Return the set of the gathered states and their epsilon closure.
   int32_t closed();
@@ -140,6 +141,8 @@ class SubsetMachine : public Machine {
   // Return the set of one state and its epsilon closure.
   int32_t set_of_state(int32_t state);
   int32_t entry_of_state(int32_t state);
+  // Return the same entry, deferred if the set is not made yet.
+  int32_t deferred_entry(int32_t state);
   // Add a state to those gathered, unless it is there already.
   void gather(int32_t state);
   void begin_gathering();

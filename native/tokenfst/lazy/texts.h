@@ -43,6 +43,7 @@
 #include <mutex>
 #include <vector>
 
+#include "automata/visibly_pushdown/fragments.h"
 #include "tokenfst/lazy/token_characters.h"
 #include "tokenfst/masks.h"
 
@@ -50,7 +51,9 @@ namespace tokenfst {
 
 // The characters that JSON strings contain unescaped: ASCII from the space up, without quotation mark and backslash,
 // and all beyond ASCII.
-constexpr CharacterSet kQuoted{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kAllKinds};
+constexpr CharacterSet kQuoted{{automata::kPlainText.words[0], automata::kPlainText.words[1],
+                                automata::kPlainText.words[2], automata::kPlainText.words[3]},
+                               support::kAllKinds};
 // Of these, the characters that patterns match with `.`, and those that they match with `\S`.
 constexpr CharacterSet kDot{{0, ~(1u << 2), ~(1u << 28), ~0u}, support::kOther | support::kSpace};
 constexpr CharacterSet kNonSpace{{0, ~(1u << 0 | 1u << 2), ~(1u << 28), ~0u}, support::kOther};
