@@ -9,6 +9,7 @@ The native core makes the states (`native/constraints/containers/any_order.h`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from automata.errors import LimitExceeded
@@ -28,6 +29,8 @@ from constraints.json_schema.formulas.connectives import Formula, Never
 # The most names and ways to continue with property_order="any", and the most vectors.
 MAX_NAMES = 10
 _MAX_VECTORS, _MAX_WAYS = 30_000, 1_000_000
+# The most names that a message shows.
+_MAX_SHOWN = 3
 
 _T = TypeVar("_T")
 
@@ -77,10 +80,11 @@ class AllOrders(ByMoves):
             LimitExceeded: there are too many.
         """
         if self._made is None and self.num_names > MAX_NAMES:
+            first = ", ".join(map(repr, islice(self.members.bit, _MAX_SHOWN)))
             raise LimitExceeded(
-                f"an object with {self.num_names} listed names that are counted, or of which variants contradict each "
-                f"other, has too many orders for property_order='any', which takes {MAX_NAMES} of these at most; "
-                "'any-if-cheap' takes what is cheap"
+                f"an object with {self.num_names} listed names ({first}, ...) that are counted, or of which variants "
+                f"contradict each other, has too many orders for property_order='any', which takes {MAX_NAMES} of "
+                "these at most; 'any-if-cheap' takes what is cheap"
             )
         if self._made is None and not self.counted(_MAX_WAYS)[1]:
             most = f"{_MAX_VECTORS:,} states, or {_MAX_WAYS:,} ways to continue"
