@@ -84,7 +84,9 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         Raises:
             ValueError: a state or a class is out of range, or shapes do not match.
         """
-        return ByteAutomaton(ByteTables.dense(start, byte_class, next_, final, _label_columns(by_label, final)), labels)
+        return ByteAutomaton(
+            ByteTables.dense(start, byte_class, next_, final, _label_columns(by_label, final, labels)), labels
+        )
 
     @staticmethod
     def sparse(
@@ -100,7 +102,9 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         Raises:
             ValueError: a state or a byte is out of range, arcs are not in order, or shapes do not match.
         """
-        return ByteAutomaton(ByteTables.sparse(start, offsets, arcs, final, _label_columns(by_label, final)), labels)
+        return ByteAutomaton(
+            ByteTables.sparse(start, offsets, arcs, final, _label_columns(by_label, final, labels)), labels
+        )
 
     def __reduce__(self) -> tuple[Callable[..., ByteAutomaton], tuple[object, ...]]:
         common = self.final, self.by_label, self.labels
@@ -334,8 +338,11 @@ class ByteAutomaton(Operators["Operand", "ByteAutomaton"]):
         return shown("byte automaton", sizes, self.draw(around=around, radius=radius))
 
 
-def _label_columns(by_label: IntArray | None, final: BoolArray) -> IntArray:
-    return np.zeros((len(final), 0), np.int32) if by_label is None else by_label
+def _label_columns(by_label: IntArray | None, final: BoolArray, labels: tuple[str, ...]) -> IntArray:
+    columns = np.zeros((len(final), 0), np.int32) if by_label is None else by_label
+    if columns.shape[1:] != (len(labels),):
+        raise ValueError(f"`by_label` of shape {columns.shape} has no column for each of {len(labels)} labels")
+    return columns
 
 
 def _default_budget() -> Budget:

@@ -44,11 +44,13 @@ def write_far(path: str | PathLike[str], entries: Mapping[str, Entry]) -> None:
 
     Raises:
         FstError: a name is empty, or entries have arcs of different types, such as weights in different semirings.
-        TypeError: an entry is neither an automaton nor an FST.
+        TypeError: `entries` is not a mapping from names, or an entry is neither an automaton nor an FST.
         OSError: the file cannot be written.
     """
     pynini = openfst_module("pynini")
 
+    if not isinstance(entries, Mapping) or not all(isinstance(name, str) for name in entries):
+        raise TypeError("the entries of a FAR file are a mapping from names to automata or FSTs")
     if "" in entries:
         raise FstError("the name of an entry of a FAR file must not be empty")
     fsts = {name: _fst(name, entry) for name, entry in entries.items()}

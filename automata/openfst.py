@@ -153,13 +153,10 @@ def read_arrays(fst: Fst) -> FstArrays:
     arcs = np.frombuffer(data, arc_dtype, num_arcs, arcs_at)
     states = np.frombuffer(data, state_type, num_states, arcs_at - num_states * state_type.itemsize)
     source = np.repeat(np.arange(num_states, dtype=np.int32), states["size"])
-    return FstArrays(
-        start,
-        states["weight"].astype(np.float64),
-        np.stack([source, arcs["input"], arcs["output"], arcs["target"]], axis=1),
-        arcs["weight"].astype(np.float64),
-        semiring,
-    )
+    with np.errstate(invalid="ignore"):  # a weight that is not a number is refused where it is used
+        final, weights = states["weight"].astype(np.float64), arcs["weight"].astype(np.float64)
+    columns = np.stack([source, arcs["input"], arcs["output"], arcs["target"]], axis=1)
+    return FstArrays(start, final, columns, weights, semiring)
 
 
 def symbol_of_byte(byte: Number) -> Number:

@@ -153,6 +153,16 @@ def test_equivalence_is_that_neither_holds_more(left: Expr, right: Expr) -> None
     assert equivalent(compile_expr(left), right) == same
 
 
+@pytest.mark.parametrize(("columns", "labels"), [(0, ("x",)), (1, ()), (2, ("x",)), (None, ("x",))])
+def test_each_label_has_a_column(columns: int | None, labels: tuple[str, ...]) -> None:
+    by_label = None if columns is None else np.full((1, columns), -1, np.int32)
+    final, classes = np.array([True]), np.zeros(256, np.uint8)
+    with pytest.raises(ValueError, match="no column for each"):
+        ByteAutomaton.dense(0, classes, np.array([[-1]], np.int32), final, by_label, labels)
+    with pytest.raises(ValueError, match="no column for each"):
+        ByteAutomaton.sparse(0, np.zeros(2, np.int32), np.zeros((0, 3), np.int32), final, by_label, labels)
+
+
 def test_equivalence_over_all_small_patterns() -> None:
     languages: dict[frozenset[bytes], ByteAutomaton] = {}
     for pattern in up_to(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from pathlib import Path
 from random import Random
@@ -89,6 +90,16 @@ def test_wrong_targets_in_memory(target: int) -> None:
         from_fst(fst)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7FC00000], ids=["signalling", "quiet"])
+def test_weights_that_are_no_numbers(tmp_path: Path, bits: int) -> None:
+    path = tmp_path / "nan.fst"
+    pynini.accep("a").write(str(path))
+    file = damaged(path, path.read_bytes().rindex(struct.pack("<f", math.inf)), "<i", bits)
+    with pytest.raises(FstError, match="a weight that is not a number"):
+        from_fst(file)
+
+
 @pytest.mark.parametrize("cost", [0.0, 0.5])
 def test_cycles_without_a_start(tmp_path: Path, cost: float) -> None:
     """OpenFst ends the process when it converts such an automaton to const and the cycle has a weight."""
@@ -113,7 +124,7 @@ def test_wrong_numbers_of_entries(tmp_path: Path, count: int) -> None:
 
 @pytest.mark.parametrize("far_type", ["sttable", "stlist"])
 @pytest.mark.parametrize("key", ["a", "b", "zz", None])
-@pytest.mark.parametrize("damage", ["length", "type", "arcs", "key"])
+@pytest.mark.parametrize("damage", ["length", "type", "arcs", "version", "key"])
 def test_a_damaged_entry_whichever_is_asked_for(tmp_path: Path, far_type: Any, key: str | None, damage: str) -> None:
     path = tmp_path / "words.far"
     with pynini.Far(str(path), "w", far_type=far_type) as far:
@@ -126,6 +137,8 @@ def test_a_damaged_entry_whichever_is_asked_for(tmp_path: Path, far_type: Any, k
         data[last] = ord("w")
     elif damage == "arcs":
         data[data.rindex(b"standard")] = ord("w")
+    elif damage == "version":
+        struct.pack_into("<i", data, data.rindex(b"standard") + len(b"standard"), 1)
     else:
         data[data.rindex(b"bc")] = 0xFF
     path.write_bytes(data)

@@ -57,6 +57,10 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         write_far(tmp_path / "x.far", {"a": parse("a")})
     with pytest.raises(TypeError, match="'a' is neither an automaton nor an FST, but str"):
         write_far(tmp_path / "x.far", {"a": "abc"})
+    wrong: Any
+    for wrong in ([compile_expr(parse("a"))], {5: compile_expr(parse("a"))}):
+        with pytest.raises(TypeError, match="a mapping from names"):
+            write_far(tmp_path / "x.far", wrong)
     with pytest.raises(FstError, match="must not be empty"):
         write_far(tmp_path / "x.far", {"": compile_expr(parse("a"))})
     assert not (tmp_path / "x.far").exists()

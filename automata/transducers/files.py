@@ -37,6 +37,8 @@ _ALIGNMENT: Final = 16
 _WHOLE: Final = (b"const", b"vector")
 # The version of `const` that is aligned without a flag.
 _ALIGNED_VERSION: Final = 1
+# The oldest versions that OpenFst reads; it takes an older entry of an archive for one that is not there.
+_MIN_VERSIONS: Final = {b"const": 1, b"vector": 2}
 # No type takes fewer bits for a state or an arc.
 _MAX_PER_BYTE: Final = 8
 
@@ -173,6 +175,8 @@ def _header(reader: _Reader) -> _Header:
     reader.expect(FST_MAGIC)
     fst_type, arc_type = reader.text(), reader.text()
     version, flags = reader.number("i"), reader.number("i")
+    if version < _MIN_VERSIONS.get(fst_type, version):
+        raise FstError(f"the file has an FST of version {version}, which OpenFst does not read")
     reader.skip(8)  # the properties
     counts_at = reader.at
     start, num_states, num_arcs = reader.number("q"), reader.number("q"), reader.number("q")
