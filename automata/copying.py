@@ -12,6 +12,8 @@ from typing import ClassVar, NoReturn, Self
 class Shared:
     """An object that `copy.copy` and `copy.deepcopy` return as it is."""
 
+    __slots__ = ()
+
     def __copy__(self) -> Self:
         return self
 

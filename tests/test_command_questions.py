@@ -160,9 +160,28 @@ def test_bench_and_compile_print_json(capsys: pytest.CaptureFixture[str], vocabu
     arguments = ["--regex", "[a-z]{3,9}", "--vocab", str(vocabulary_file), "--json"]
     times: dict[str, Any] = json.loads(asked(capsys, "bench", *arguments, "--texts", "2", "--tokens", "5"))
     assert {"compiling", "a mask, first", "a step, again"} <= times.keys()
+    assert times["compiling"]["count"] == 1
+    assert {times[name]["count"] for name in times if name != "compiling"} <= set(range(4, 11))
     assert all(0 < found["p50"] <= found["p99"] <= found["max"] for found in times.values())
     assert json.loads(asked(capsys, "compile", *arguments))["sizes"]["tokens at least"] == 2
     assert "microseconds" in asked(capsys, "bench", *arguments[:-1], "--texts", "1")
+
+
+def test_bench_times_no_preparation_of_the_vocabulary(
+    capsys: pytest.CaptureFixture[str], vocabulary_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, compiled = sys.modules["tokenfst.compile"], list[object]()
+    original: Any = vars(module)["compile"]
+
+    def compile_and_note(constraint: object, vocabulary: tokenfst.Vocabulary) -> object:
+        compiled.append(constraint)
+        return original(constraint, vocabulary)
+
+    monkeypatch.setattr(module, "compile", compile_and_note)
+    asked(capsys, "bench", "--regex", "[a-z]{3,9}", "--vocab", str(vocabulary_file), "--texts", "1")
+    assert compiled[0] == ""
+    assert len(compiled) == 3
+    assert compiled[1] is compiled[2]
 
 
 def test_shells_complete(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,8 +117,8 @@ def test_strings_may_be_spelled_in_any_way(
     [
         (
             {"properties": {"tags": {"oneOf": [{"uniqueItems": True}, {"maxItems": 2}]}}},
-            "needs memory of all items, since two of them must be equal"
-            " (at /properties/tags/oneOf/0/uniqueItems, keyword 'uniqueItems')",
+            "needs memory of all items, since two of them must be equal where it does not hold: under `not`, or to tell"
+            " variants apart (at /properties/tags/oneOf/0/uniqueItems, keyword 'uniqueItems')",
         ),
         (
             {"type": "object", "properties": {"age": {"$ref": "#/$defs/years"}}},
@@ -153,7 +153,8 @@ def test_what_is_left_out_is_told(
     assert main(["draw", "--json-schema", schema_file(schema), *arguments]) == 0
     told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("compiling")]
     assert told == [
-        "tokenfst: /oneOf/0/uniqueItems is left out: needs memory of all items, since two of them must be equal",
+        "tokenfst: /oneOf/0/uniqueItems is left out: needs memory of all items, since two of them must be equal where"
+        " it does not hold: under `not`, or to tell variants apart",
         "tokenfst: /oneOf is left out: it is read as anyOf, since without what is left out two alternatives may hold",
         "tokenfst: /items/format constrains nothing: no draft defines the format 'color'",
     ]

@@ -19,7 +19,7 @@ import tokenfst
 from automata import ByteAutomaton, Expr, compile_expr, literal, parse
 from automata.limits import Work
 from automata.pushdown.grammar import Grammar
-from constraints.composing import Composed
+from constraints.composing import Composed, Parsed
 from decoding import bundled_model, vocabulary_of
 from tokenfst import TokenAutomaton, Vocabulary, from_tekken
 
@@ -376,3 +376,19 @@ def test_expressions_are_parts_as_values_are() -> None:
     automaton = tokenfst.compile(found, Vocabulary([bytes([value]) for value in range(256)]))
     assert automaton.accepts(b"12-30a")
     assert not automaton.accepts(b"13-30a")
+
+
+def test_notes_of_schemas_are_kept() -> None:
+    first, second = (constraints.json_schema({"format": name}) for name in ("color", "flavor"))
+    both = [*first.notes, *second.notes]
+    assert len(both) == 2
+    made: list[Parsed[Any]] = [
+        first | second,
+        first | literal("a") | second,
+        constraints.sequence(first, constraints.optional(second)),
+        constraints.triggered({"<": (first, ">"), "(": (second, ")")}),
+        constraints.sequence("a", constraints.after("b", first), second, first),
+    ]
+    for constraint in made:
+        assert list(constraint.notes) == both
+    assert constraints.sequence("a", TREE).notes == ()

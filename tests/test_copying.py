@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tokenfst
-from automata import Cancellation, Cancelled
+from automata import Cancellation, Cancelled, literal
 from constraints import grammar
 from constraints.tools import ToolCall
 from decoding import Arena, bundled_model, stream
@@ -54,6 +54,14 @@ def test_a_position_is_a_value_that_is_not_pickled() -> None:
     assert copy.copy(position) is copy.deepcopy(position) is position
     with pytest.raises(TypeError, match="a position cannot be pickled: pickle the automaton"):
         pickle.dumps(position)
+
+
+def test_an_expression_is_copied_however_deep_it_is() -> None:
+    deep = literal("a")
+    for _ in range(5000):
+        deep = (deep - "b") | "c"
+    assert copy.copy(deep) is copy.deepcopy(deep) is deep
+    assert copy.deepcopy([deep])[0] is deep
 
 
 @pytest.mark.parametrize("value", [grammar('start: "a"'), ToolCall("f", {"x": 1})])

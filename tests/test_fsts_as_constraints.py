@@ -35,7 +35,7 @@ from automata import (
     parse,
     preimage,
 )
-from constraints import json_schema, typed
+from constraints import Value, json_schema, typed
 from tokenfst import Vocabulary
 
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)] + [b"abc", b""], eos_ids=[257])
@@ -104,6 +104,9 @@ def test_expressions_as_annotations_of_types() -> None:
     assert texts.parse(r'"x\ny"') == "x\ny"
     assert not texts.allows('"nö"')
     assert typed(list[Annotated[str, EXPR]]).parse('["né", "né"]') == ["né", "né"]
+    for both in (Annotated[str, parse("a|b"), parse("b|c")], Annotated[str, parse("a|b"), Value(parse("b|c"), str)]):
+        assert [typed(both).allows(f'"{text}"') for text in "abc"] == [False, True, False]
+        assert [constraints.dataclass(both).allows(f"'{text}'") for text in "abc"] == [False, True, False]
     with pytest.raises(UnsupportedSchema, match="an expression in Annotated is for str only"):
         typed(Annotated[int, EXPR])
 

@@ -3,7 +3,8 @@
     Expr            the base class of the nodes (`automata.expressions.nodes`)
     ExprFunctions   the methods that higher-level modules define
 
-Nodes are immutable. Hashing and comparing them does not recurse, so nesting may be arbitrarily deep.
+Nodes are immutable, and copies of them are the same object. Hashing and comparing them does not recurse, so nesting may
+be arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from automata.acceptor_tables import Semiring
+from automata.copying import Shared
 from automata.errors import UnsupportedSchema
 from automata.expressions.operators import Operators
 
@@ -23,7 +25,7 @@ _set = object.__setattr__
 _LEAF_BYTES: Final = 16
 
 
-class Expr(Operators["Expr | str | bytes", "Expr"]):
+class Expr(Shared, Operators["Expr | str | bytes", "Expr"]):
     """A language of bytes. The operators are `+ | & - ~`, `repeat`, `star`, ...; operands may also be literal text.
 
     Attributes:
@@ -97,7 +99,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
     def __get_pydantic_json_schema__(
         self, core_schema: object, handler: Callable[[object], dict[str, object]]
     ) -> dict[str, object]:
-        """Return the JSON Schema of `Annotated[str, expr]`; Pydantic calls this.
+        """Return the JSON Schema of `Annotated[str, expr, ...]`: what all expressions allow. Pydantic calls this.
 
         Raises:
             UnsupportedSchema: the annotated type is not str.
@@ -105,7 +107,7 @@ class Expr(Operators["Expr | str | bytes", "Expr"]):
         schema = handler(core_schema)
         if schema.get("type") != "string":
             raise UnsupportedSchema("an expression in Annotated is for str only", keyword="pattern")
-        return {"allOf": [schema, {"pattern": self}]}
+        return {"type": "string", "allOf": [schema, {"pattern": self}]}  # the next expression looks for the type
 
     def draw(
         self,

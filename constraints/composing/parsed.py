@@ -15,7 +15,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
 
 from automata.byte_automaton import ByteAutomaton
 from automata.compile.blame import excerpt
@@ -34,6 +34,9 @@ from constraints.composing.language import calls_grammar, part_grammar, part_rul
 from constraints.composing.part import Composable, Part, either, part_of
 from constraints.composing.rules import ByRules, Rules
 from tokenfst.unique_items.language import UniqueArrays
+
+if TYPE_CHECKING:
+    from constraints.json_schema.reading.document import Note
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -64,9 +67,12 @@ class Parsed(ABC, Generic[T_co]):
     Attributes:
         openings: the texts or tokens with which its texts begin, if it writes markers of its own, as tool calls do;
             otherwise empty.
+        notes: the parts of its schemas that constrain nothing, as in `json_schema`. Each pointer is that within its
+            schema; in the arguments of a tool, the tool's name comes first.
     """
 
     openings: tuple[Expr, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @abstractmethod
     def to_automaton(self, work: Work | None = None) -> ByteAutomaton | PushdownAutomaton:
@@ -138,6 +144,7 @@ class Composed(Parsed[T_co]):
         """Initialize the constraint with its language, and with the function that reads an allowed text."""
         self._part = part
         self._read = read
+        self.notes = part.notes
 
     def __repr__(self) -> str:
         calls = f", grammars and automata called: {len(self._part.called)}" if self._part.called else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from automata import expressions as ex
 from automata.byte_automaton import ByteAutomaton
@@ -21,6 +21,9 @@ from constraints.rewriting.replacing import replaced
 from tokenfst.lazy import SupportsLazy
 from tokenfst.misuse import not_a_constraint
 
+if TYPE_CHECKING:
+    from constraints.json_schema.reading.document import Note
+
 # A pattern, an expression, an automaton, a grammar: their texts have no other values than themselves.
 Unparsed: TypeAlias = str | Expr | ByteAutomaton | Grammar
 # The constraints that can be parts; `part_of` says which `Compilable`s can.
@@ -29,10 +32,17 @@ Called: TypeAlias = ByteAutomaton | Rules | Grammar
 
 
 class Part(NamedTuple):
-    """An expression in which a call of `str(i)` stands for `called[i]`."""
+    """An expression in which a call of `str(i)` stands for `called[i]`.
+
+    Attributes:
+        expr: the expression.
+        called: what it calls.
+        notes: the parts of schemas in it that constrain nothing.
+    """
 
     expr: Expr
     called: tuple[Called, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @runtime_checkable
@@ -63,7 +73,7 @@ def part_of(constraint: Composable) -> Part:
     if isinstance(constraint, _HasPart):
         return constraint.to_part()
     if isinstance(constraint, SupportsLazy):
-        return Part(ex.call("0"), (rules_of(constraint),))
+        return Part(ex.call("0"), (rules_of(constraint),), getattr(constraint, "notes", ()))
     raise not_a_constraint(constraint)
 
 
@@ -71,18 +81,22 @@ def concatenated(parts: list[Part]) -> Part:
     """Return the concatenation of the parts. If several of them call one grammar with words, each calls a copy, because
     words of one part do not compete with those of the next."""
     exprs, called = _together(parts, in_a_row=True)
-    return Part(ex.concat(*exprs), called)
+    return Part(ex.concat(*exprs), called, _notes(parts))
 
 
 def either(parts: list[Part]) -> Part:
     """Return the union of the parts."""
     exprs, called = _together(parts, in_a_row=False)
-    return Part(ex.alternation(*exprs), called)
+    return Part(ex.alternation(*exprs), called, _notes(parts))
 
 
 def repeated(part: Part, low: int, high: int | None) -> Part:
     """Return a part repeated between `low` and `high` times; None for `high` means no upper bound."""
-    return Part(ex.repeat(part.expr, low, high), part.called)
+    return part._replace(expr=ex.repeat(part.expr, low, high))
+
+
+def _notes(parts: list[Part]) -> tuple[Note, ...]:
+    return tuple(dict.fromkeys(note for part in parts for note in part.notes))
 
 
 def _together(parts: list[Part], *, in_a_row: bool) -> tuple[list[Expr], tuple[Called, ...]]:

@@ -137,6 +137,7 @@ class Alternatives(JsonTexts[Any]):
             renamed: the renamed schemas of the first members, if known: in `a | b | c | ...`, each is renamed once.
         """
         self.members = tuple(members)
+        self.notes = tuple(note for member in members for note in member.notes)
         more = enumerate(members[len(renamed) :], len(renamed))
         self.documents = (*renamed, *(_Renamed(number).document(member.layout.document) for number, member in more))
         self.layout = members[0].layout._replace(document=_union(self.documents))

@@ -78,7 +78,7 @@ class JsonSchema(JsonTexts[Any]):
 
     schema: Any
     draft: Draft
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...] = field()  # without a default; `Parsed` has one
     dropped: tuple[Note, ...]
     kinds: tuple[Kind | None, ...] = field(repr=False)
     _grammar: SchemaGrammar = field(repr=False)

@@ -36,6 +36,7 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
         tools: the tools.
         format: the wire format.
         openings: the text or the token with which calls begin.
+        notes: the parts of the tools' schemas that constrain nothing; each pointer begins with the name of the tool.
     """
 
     tools: tuple[Tool, ...]
@@ -50,6 +51,7 @@ class ToolCalls(ByRules, Parsed[tuple[ToolCall, ...]]):
     ) -> None:
         self.tools = tuple(tools)
         self.format = format
+        self.notes = tuple(note for tool in tools for note in tool.notes())
         self._by_name = {tool.name: tool for tool in tools}
         self._at_most = at_most
         self._markers = markers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from automata.byte_automaton import ByteAutomaton
@@ -14,6 +14,7 @@ from automata.limits import current_work
 from constraints.json_schema import json_schema
 from constraints.json_schema.alternatives import JsonTexts
 from constraints.json_schema.building.whitespace import Habit, Whitespace
+from constraints.json_schema.reading.document import Note
 from constraints.json_schema.strings import Spellings
 from constraints.types.mistakes import errors_at
 from constraints.types.typed import typed
@@ -38,6 +39,10 @@ class Tool:
     name: str
     arguments: JsonTexts[dict[str, Any]] = field(repr=False)
     spellings: Spellings = "plain"
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return the parts of the schema that constrain nothing, at pointers that begin with the name of the tool."""
+        return tuple(replace(note, pointer=f"/{self.name}{note.pointer}") for note in self.arguments.notes)
 
     def as_string(self) -> ByteAutomaton:
         """Return the JSON strings that contain a text of the arguments.

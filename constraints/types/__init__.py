@@ -7,6 +7,7 @@ typed(T)        JSON, using Pydantic's schema of the type
     reflection      types -> shapes             metadata: what `Annotated` adds; parameters: those of constructors
                     generics: what type variables stand for
     calls           shapes -> expressions       literals: strings; moments: `datetime`, UUID, Decimal; rounding: floats
+                    acceptors: numbers within bounds
     evaluation      texts -> values, by shape
     constructor     `dataclass`
 

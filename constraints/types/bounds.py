@@ -1,8 +1,7 @@
-"""Bounds of numbers in Pydantic's core schemas: as fractions, as JSON Schema keywords, as formulas; decimal digits."""
+"""Bounds of numbers in Pydantic's core schemas: as fractions, as JSON Schema keywords, as texts; decimal digits."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -11,29 +10,35 @@ from typing import Any, Final
 from pydantic.json_schema import JsonSchemaValue
 
 from automata.errors import UnsupportedSchema
+from automata.expressions import Expr
+from automata.pattern import parse
 from constraints.json_schema.formulas.connectives import Formula, conjunction
 from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
 from constraints.types import patterns
+from constraints.types.acceptors import accepted, numbers
+from constraints.types.rounding import converted
 from constraints.types.shapes import Bounds
 
 ORDERS: Final = ("gt", "ge", "lt", "le")
+_KINDS: Final = {"int": int, "float": float, "decimal": Decimal}
 
 
 def bounds_of(schema: Any) -> Bounds:
-    """Return the bounds in a core schema.
+    """Return the bounds in the core schema of an int, a float or a Decimal.
 
     Raises:
-        UnsupportedSchema: a bound is not a finite number.
+        UnsupportedSchema: a bound is not a finite number of that type.
     """
+    kind = _KINDS[schema["type"]]
     found: dict[str, Fraction] = {}
     for name in (*ORDERS, "multiple_of"):
         value = schema.get(name)
         if value is None:
             continue
-        if not isinstance(value, int) and not math.isfinite(value):
-            raise UnsupportedSchema(f"the bound {value}", keyword=name)
-        # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
-        found[name] = Fraction(repr(value)) if name == "multiple_of" and isinstance(value, float) else Fraction(value)
+        try:
+            found[name] = converted(value, kind, step=name == "multiple_of")
+        except (ValueError, OverflowError):
+            raise UnsupportedSchema(f"the bound {value} is not a finite number", keyword=name) from None
     low, below = found.get("gt"), found.get("lt")
     exclusive = low is not None and ("ge" not in found or low >= found["ge"])
     below_exclusive = below is not None and ("le" not in found or below <= found["le"])
@@ -73,7 +78,22 @@ def _json_number(value: Fraction) -> int | Decimal:
     return Decimal(value.numerator * 10**places // value.denominator).scaleb(-places)
 
 
-def bounds_formula(bounds: Bounds, *, whole: bool = False) -> Formula:
+def within(bounds: Bounds, spellings: str, *, whole: bool = False) -> Expr:
+    """Return the texts of the numbers within bounds.
+
+    Args:
+        bounds: the bounds.
+        spellings: the pattern of the spellings; exponents are limited as in `constraints.json_schema.numbers`.
+        whole: whether they are integers.
+
+    Raises:
+        UnsupportedSchema: see `numbers`.
+    """
+    found = numbers(_formula(bounds, whole=whole)) & parse(spellings, dialect="ecma")
+    return accepted(found, has_step=bounds.step is not None)
+
+
+def _formula(bounds: Bounds, *, whole: bool) -> Formula:
     """Return the formula of bounds on a number."""
     statements: list[Formula] = [IsInteger(plain=True)] if whole else []
     if bounds.low is not None:

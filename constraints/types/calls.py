@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from automata.algebra.elimination import to_expr
-from automata.byte_automaton import ByteAutomaton
 from automata.compile.compiler import compile_expr
 from automata.errors import UnsatisfiableSchema, UnsupportedSchema
 from automata.expressions import (
@@ -36,6 +34,7 @@ from automata.expressions import (
 )
 from automata.pushdown.grammar import Grammar
 from constraints.types import literals, moments
+from constraints.types.acceptors import accepted, numbers
 from constraints.types.mistakes import errors_at
 from constraints.types.moments import COMMA, DIGIT, SPACE
 from constraints.types.reflection import Reflection
@@ -262,14 +261,14 @@ def _real(bounds: Bounds) -> Expr:
 
 def _exact(bounds: Bounds) -> Expr:
     """Return the finite Decimals within bounds."""
-    return to_expr(compile_expr(intersection(_within(bounds, whole=False), _FINITE)))
+    finite = compile_expr(intersection(_within(bounds, whole=False), _FINITE))
+    return accepted(finite, has_step=bounds.step is not None)
 
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:
     """Return numbers within bounds, as JSON spells them, which Python reads as well."""
     from constraints.json_schema.formulas.connectives import conjunction
     from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
-    from constraints.json_schema.numbers import number_language
 
     statements = [
         *([IsInteger(plain=True)] if whole else []),
@@ -277,5 +276,4 @@ def _within(bounds: Bounds, *, whole: bool) -> Expr:
         *([Maximum(bounds.high, bounds.high_exclusive)] if bounds.high is not None else []),
         *([MultipleOf(bounds.step)] if bounds.step is not None else []),
     ]
-    found = number_language(conjunction(statements))
-    return to_expr(found) if isinstance(found, ByteAutomaton) else found
+    return accepted(numbers(conjunction(statements)), has_step=bounds.step is not None)

@@ -40,7 +40,7 @@ class ConstructorCalls(Parsed[T], Generic[T]):
 
     def to_expr(self) -> Expr:
         """Return the texts as an expression, to combine with others; its `str` is the regular expression of section
-        5.2.
+        5.2, unless the multiples of a step, such as 13, take too long a one.
 
         Raises:
             ValueError: the type is recursive, or so large that it needs a grammar.

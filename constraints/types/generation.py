@@ -3,6 +3,7 @@
 Pydantic's own generator describes an interface: its schemas are looser than its validators in some places and tighter
 than its serializers in others. The differences here:
 
+    bounds          of another type than the number, they are converted to its type first
     int             written without fraction and exponent, so 1.0 is not an int (`typed` applies this to all integers)
     float           bounds hold after rounding (`constraints.types.rounding`); without infinities and NaN, numbers are
                     in the range of floats
@@ -53,7 +54,7 @@ from automata.errors import PatternError, UnsatisfiableSchema, UnsupportedSchema
 from automata.expressions import Expr
 from automata.pattern import parse
 from constraints.types import patterns
-from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_formula, bounds_of, with_digits
+from constraints.types.bounds import ORDERS, bounded, bounds_as_keywords, bounds_of, with_digits, within
 from constraints.types.hashing import is_hashable
 from constraints.types.members import keys_of, values_schema
 from constraints.types.mistakes import errors_at
@@ -120,13 +121,7 @@ class ExactSchema(GenerateJsonSchema):
         bounds = bounds_of(schema)
         if bounds.step is not None:  # beyond this, Decimal's own remainder is an error
             bounds = bounded(bounds, _MAX_QUOTIENT * bounds.step, exclusive=True)
-        written = patterns.DECIMAL
-        if bounds != UNBOUNDED:
-            written = patterns.within(bounds_formula(bounds), patterns.DECIMAL)
-            written += "|" + patterns.ZERO if bounds.hold(Fraction(0)) else ""
-        if schema.get("allow_inf_nan") and bounds == UNBOUNDED:
-            written = f"{written}|{patterns.NOT_FINITE}"
-        found = _string(written)
+        found = _string(_decimals(bounds, finite=not schema.get("allow_inf_nan")))
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None or places is not None:
             found["allOf"] = [{"pattern": patterns.anchored(with_digits(digits, places))}]
@@ -241,9 +236,7 @@ class ExactSchema(GenerateJsonSchema):
         if kind in ("int", "float"):
             bounds = bounds_of(schema) if kind == "int" else rounding_into(self._float_bounds(schema))
             plain = patterns.INTEGER if kind == "int" else patterns.NUMBER
-            return _string(
-                plain if bounds == UNBOUNDED else patterns.within(bounds_formula(bounds, whole=kind == "int"), plain)
-            )
+            return _string(plain if bounds == UNBOUNDED else within(bounds, plain, whole=kind == "int"))
         if kind == "bool":
             return _string("true|false")
         if kind in ("literal", "enum"):
@@ -360,8 +353,16 @@ def _is_of_user(function: Any) -> bool:
     return isinstance(getattr(function, "__self__", None), WithJsonSchema)
 
 
-def _string(pattern: str) -> JsonSchemaValue:
-    return {"type": "string", "pattern": patterns.anchored(pattern)}
+def _string(pattern: str | Expr) -> JsonSchemaValue:
+    return {"type": "string", "pattern": pattern if isinstance(pattern, Expr) else patterns.anchored(pattern)}
+
+
+def _decimals(bounds: Bounds, *, finite: bool) -> str | Expr:
+    """Return the texts of the Decimals within bounds."""
+    if bounds == UNBOUNDED:
+        return patterns.DECIMAL if finite else f"{patterns.DECIMAL}|{patterns.NOT_FINITE}"
+    found = within(bounds, patterns.DECIMAL)
+    return found | parse(patterns.ZERO, dialect="ecma") if bounds.hold(Fraction(0)) else found
 
 
 def _days(schema: Any) -> str:

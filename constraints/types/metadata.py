@@ -25,6 +25,7 @@ from automata.expressions import Expr, char_set
 from constraints.composing.parsed import Parsed
 from constraints.types import literals
 from constraints.types.parameters import is_named_tuple
+from constraints.types.rounding import converted
 from constraints.types.shapes import (
     ANY_SIZE,
     Bounds,
@@ -163,11 +164,12 @@ def _with_bound(shape: Shape, name: str, value: Any, pointer: str) -> Shape:
     is_number = isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
     if not isinstance(shape, Integer | Real | Exact) or not is_number:
         raise UnsupportedSchema("bounds are for numbers", pointer=pointer, keyword=name)
+    kind = Decimal if isinstance(shape, Exact) else float if isinstance(shape, Real) else int
     try:
-        # A step of 0.1 means a tenth; a bound of 0.1 means the exact value of that float.
-        number = Fraction(repr(value) if isinstance(value, float) and name == "multiple_of" else value)
+        number = converted(value, kind, step=name == "multiple_of")
     except (ValueError, OverflowError):
-        raise UnsupportedSchema(f"the bound {value!r} is not a finite number", pointer=pointer, keyword=name) from None
+        reason = f"the bound {value!r} is not a finite number"
+        raise UnsupportedSchema(reason, pointer=pointer, keyword=name) from None
     return replace(shape, bounds=_tighter(shape.bounds, name, number, pointer))
 
 

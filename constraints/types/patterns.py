@@ -1,7 +1,6 @@
 """Regular expressions in ECMA-262 syntax for the texts that Python and Pydantic read.
 
     DATE, TIME, ...         the strings that `datetime`, `UUID` and Decimal read and write
-    within(formula)         numbers within bounds, as strings
 
 Only existing dates are allowed, in the years of `datetime`. Seconds are at most 59, fractions have at most six digits
 (further digits would be lost), and offsets are less than a day.
@@ -11,11 +10,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-
-from automata.algebra.elimination import to_expr
-from automata.byte_automaton import ByteAutomaton
-from automata.compile.compiler import compile_expr
-from constraints.json_schema.formulas.connectives import Formula
 
 _LEAP: Final = (
     r"(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"  # divisible by 4, but 100s by 400
@@ -44,8 +38,6 @@ DURATION: Final = (
 INTEGER: Final = r"-?(?:0|[1-9]\d*)"
 # The finite numbers that `float` writes and reads.
 NUMBER: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
-# A pattern that no text matches.
-NOTHING: Final = "(?!)"
 # Decimals as `str` writes them; exponents of up to 17 digits, since some of 18 are out of range.
 DECIMAL: Final = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d{{1,17}})?"
 ZERO: Final = r"-?0(?:\.0+)?[eE][+-]?\d{1,17}"
@@ -57,22 +49,6 @@ NOT_FINITE: Final = r"-?(?:Infinity|NaN)"
 def anchored(pattern: str) -> str:
     """Return a pattern that matches whole texts only."""
     return f"^(?:{pattern})$"
-
-
-def within(formula: Formula, spellings: str) -> str:
-    """Return the pattern of the numbers for which a formula holds.
-
-    Their spellings match `spellings`; exponents are limited as in `constraints.json_schema.numbers`.
-
-    Raises:
-        LimitExceeded: see `constraints.json_schema.numbers`.
-    """
-    from automata.pattern import parse
-    from constraints.json_schema.numbers import number_language
-
-    found = number_language(formula) & parse(spellings)
-    language = found if isinstance(found, ByteAutomaton) else compile_expr(found)
-    return NOTHING if language.is_empty else str(to_expr(language))
 
 
 def quoted(text: str) -> str:

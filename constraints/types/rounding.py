@@ -1,4 +1,7 @@
-"""Bounds of floats as bounds of the decimal numbers that are written.
+"""Bounds as the numbers that they are compared with, and bounds of floats as bounds of the decimal numbers written.
+
+A bound may be of another type than the numbers that it bounds. Pydantic converts it to their type first, and so does
+`converted`: for a Decimal, the float 0.1 is a tenth; for a float, Decimal("0.1") is the float 0.1.
 
 A reader rounds the written number to the nearest float. So `x < 1` holds for the number 0.99999999999999999999, but not
 for the float 1.0 that it is read as; and the decimal number 0.1 is less than the float 0.1. Therefore the lower bound
@@ -12,10 +15,24 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from automata.errors import UnsatisfiableSchema
 from constraints.types.shapes import Bounds
+
+
+def converted(value: Any, kind: type[int] | type[float] | type[Decimal], *, step: bool = False) -> Fraction:
+    """Return a bound, or a step, as a number of the type that it applies to.
+
+    Raises:
+        ValueError, OverflowError: it is not a finite number of that type.
+    """
+    number = float(value) if kind is float else value
+    # A step of floats is checked with a tolerance, and 0.1 is meant as a tenth.
+    is_decimal = isinstance(number, float) and (step or kind is Decimal)
+    return Fraction(repr(number) if is_decimal else number)
 
 
 def rounding_into(bounds: Bounds) -> Bounds:

@@ -53,10 +53,19 @@ class Bounds:
 
     def __str__(self) -> str:
         """Return the bounds in words, for a message: "at least 1 and less than 10"."""
-        parts = [f"{'more than' if self.low_exclusive else 'at least'} {self.low}"] if self.low is not None else []
-        if self.high is not None:
-            parts.append(f"{'less than' if self.high_exclusive else 'at most'} {self.high}")
-        return " and ".join([*parts, f"a multiple of {self.step}"] if self.step is not None else parts)
+        low, high = "more than" if self.low_exclusive else "at least", "less than" if self.high_exclusive else "at most"
+        limits = ((low, self.low), (high, self.high), ("a multiple of", self.step))
+        return " and ".join(f"{words} {_shown(limit)}" for words, limit in limits if limit is not None)
+
+
+def _shown(number: Fraction) -> str:
+    """Return a number as Python writes a float, if it is exactly that float or what is written, or as a fraction."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        return str(number)
+    is_written = number.denominator > 1 and number in (Fraction(nearest), Fraction(repr(nearest)))
+    return repr(nearest) if is_written else str(number)
 
 
 UNBOUNDED = Bounds()

@@ -20,10 +20,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
+from automata.byte_automaton import ByteAutomaton
+from automata.compile.compiler import compile_expr
+from automata.errors import LimitExceeded
 from automata.expressions import Expr, alternation, char_set, concat, repeat
 from automata.expressions.extensions import delimited_list
+from automata.limits import Work, current_work
 from constraints.values.digits import digit, naturals
 from constraints.values.value import Value
 
@@ -50,12 +55,33 @@ _OPTIONAL_SPACE = repeat(" ", 0, 1)
 _COMMA = concat(",", _OPTIONAL_SPACE)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class _Select(Value[str]):
+    """The SELECT statements over some tables.
+
+    Attributes:
+        arguments: what they were made from, for messages.
+    """
+
+    arguments: str
+
+    def to_automaton(self, work: Work | None = None) -> ByteAutomaton:
+        """Return the automaton of the statements; see `Parsed`."""
+        size, limit = self.expr.size, (work or current_work()).limits.arcs
+        if size > limit:
+            reason = f"has {size:,} leaves with its repetitions written out, more than {limit:,} (limit `arcs`)"
+            remedy = "pass fewer tables or columns, a smaller `depth`, joins=False, or a higher limit"
+            raise LimitExceeded(f"sql_select({self.arguments}) {reason}: {remedy}", limit="arcs")
+        return compile_expr(self.expr, work)
+
+
 def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, depth: int = 1) -> Value[str]:
     """Return the constraint of a SELECT statement over the given tables.
 
     Args:
         tables: the columns of each table. Names that are keywords, or not plain identifiers, are written in quotes.
-        joins: whether two tables may be joined; the size of the automaton is then quadratic in the number of tables.
+        joins: whether two tables may be joined. The expression has a statement for each pair of tables then, and 20
+            tables with 20 columns each exceed the default limits of a compilation; see docs/values.md for sizes.
         depth: how deeply conditions may be nested in parentheses.
 
     Raises:
@@ -68,7 +94,10 @@ def sql_select(tables: Mapping[str, Sequence[str]], *, joins: bool = False, dept
     sources = [_single(table, columns) for table, columns in tables.items()]
     if joins:
         sources += [_joined(tables, left, right) for left in tables for right in tables if left != right]
-    return Value(alternation(*[_statement(source, columns, depth) for source, columns in sources]), str)
+    statements = alternation(*[_statement(source, columns, depth) for source, columns in sources])
+    num_columns = sum(map(len, tables.values()))
+    arguments = f"tables: {len(tables):,}, columns: {num_columns:,}, joins={joins}, depth={depth}"
+    return _Select(statements, str, arguments)
 
 
 def _check(tables: Mapping[str, Sequence[str]], depth: int) -> None:

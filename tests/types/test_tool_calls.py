@@ -406,3 +406,13 @@ def test_calls_without_arguments_and_markers() -> None:
     unlike = tool_calls([("a", nothing), ("ab", nothing), ("b", one)], format="glm", markers="tokens", parallel=True)
     with pytest.raises(TextNotAllowed, match="can be taken for those of other tools"):
         unlike.parse(f"ab{arguments}")
+
+
+@pytest.mark.parametrize("text", [None, "before", "around"])
+def test_notes_name_the_tool(text: Any) -> None:
+    schemas = [{"properties": {"a": {"type": "string", "maxlength": 3}}}, {"nullable": True}, {"format": "color"}]
+    tools: list[Any] = [(f"tool{number}", schema) for number, schema in enumerate(schemas)]
+    made = tool_calls([weather, *tools], format="hermes", text=text)
+    notes = [(f"/{name}{note.pointer}", note.reason) for name, schema in tools for note in json_schema(schema).notes]
+    assert [(note.pointer, note.reason) for note in made.notes] == notes
+    assert [pointer for pointer, _ in notes] == ["/tool0/properties/a/maxlength", "/tool1/nullable", "/tool2/format"]

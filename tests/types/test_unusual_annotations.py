@@ -255,6 +255,8 @@ def test_errors_name_the_tool() -> None:
         (Annotated[int, annotated_types.Ge(1)], "0", "0 is not at least 1"),
         (Annotated[Decimal, annotated_types.Interval(gt=0, lt=2)], "Decimal('2')", "2 is not more than 0 and less"),
         (Annotated[Decimal, annotated_types.MultipleOf(2)], "Decimal('NaN')", r"NaN\'?\)? is not a multiple of 2"),
+        (Annotated[Decimal, annotated_types.Ge(0.1)], "Decimal('0.05')", r"0\.05 is not at least 0\.1"),
+        (Annotated[float, annotated_types.Gt(Decimal("0.1"))], "0.1", r"0\.1 is not more than 0\.1"),
         (Annotated[list[int], annotated_types.Len(2, 2)], "[]", r"\[\] is not a list of exactly 2 items"),
         (Annotated[list[int], annotated_types.Len(1, 2)], "[]", r"\[\] is not a list of 1 to 2 items"),
         (Annotated[str, annotated_types.MinLen(2)], "'a'", "'a' is not text of 2 or more characters"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import sqlite3
 from collections.abc import Iterator, Sequence
 
 import pytest
 
-from automata import ByteAutomaton, TextNotAllowed, compile_expr, random_strings
+from automata import ByteAutomaton, LimitExceeded, Limits, TextNotAllowed, compile_expr, random_strings
+from automata.limits import Work
 from constraints.values import sql_select
 from constraints.values.sql import _KEYWORDS
 
@@ -199,3 +201,20 @@ def test_a_depth_of_any_size_is_made_and_names_are_text() -> None:
     assert sql_select({"t": ["a"]}, depth=3_000).expr.size > 100_000
     with pytest.raises(ValueError, match="among the columns of 't', is not a name"):
         sql_select({"t": ["a\ud800"]})
+
+
+def test_too_many_joins_are_told_in_numbers() -> None:
+    tables = {f"table{number}": [f"column{column}" for column in range(20)] for number in range(20)}
+    joined = sql_select(tables, joins=True)
+    message = (
+        rf"^sql_select\(tables: 20, columns: 400, joins=True, depth=1\) has {joined.expr.size:,} leaves .* "
+        r"more than 4,000,000 \(limit `arcs`\): .* joins=False"
+    )
+    with pytest.raises(LimitExceeded, match=message) as caught:
+        joined.to_automaton()
+    assert caught.value.limit == "arcs"
+    few = sql_select({name: tables[name] for name in ("table0", "table1")}, joins=True)
+    with pytest.raises(LimitExceeded, match="tables: 2, "):
+        few.to_automaton(Work(Limits(arcs=few.expr.size - 1)))
+    assert few.to_automaton(Work(Limits(arcs=few.expr.size))).accepts(b"SELECT column1 FROM table0")
+    assert pickle.loads(pickle.dumps(few)) == few

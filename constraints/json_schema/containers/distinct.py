@@ -160,7 +160,8 @@ def remembered(vector: Vector, distinctness: Distinctness) -> tuple[Vector, Uniq
             return if_true, None
     must_repeat = all(type(formula) is Never for formula in _taken(vector, TRUE))
     raise UnsupportedSchema(
-        "needs memory of all items, since two of them must be equal"
+        "needs memory of all items, since two of them must be equal where it does not hold: under `not`, or to tell "
+        "variants apart"
         if must_repeat
         else "needs memory of all items, in some of the arrays that may stand here and not in others, and there are "
         "too many variants of these to read side by side",
