@@ -117,6 +117,29 @@ def test_names_of_tokens_pass_through() -> None:
         assert not automaton.accepts([7, 1, 3])
 
 
+@pytest.mark.parametrize("at_text_start", [False, True])
+@pytest.mark.parametrize("pattern", ["a(?P<TOKEN><x>)?b| a", "a(?P<TOKEN><x>)b", "(?P<TOKEN><x>) ?a", "( a|b)*"])
+def test_a_text_is_accepted_alike_without_a_detokenizer_and_with_one_that_changes_nothing(
+    pattern: str, at_text_start: bool
+) -> None:
+    def made(detokenizer: Any) -> list[tokenfst.TokenAutomaton]:
+        rule, names = TextStart(exceptions={1: b""}, ignored=frozenset([3])), {"<x>": 4}
+        tokens = [b"a", b"b", b" ", b" a", b"", b""]
+        vocabulary = Vocabulary(tokens, 5, special_tokens=names, text_start=rule, detokenizer=detokenizer)
+        automaton = tokenfst.compile(pattern, vocabulary, at_text_start=at_text_start)
+        read = tokenfst.TokenAutomaton.from_fst(
+            pynini.accep("[4][1]") | pynini.accep("[2][4]"),
+            vocabulary,
+            at_text_start=at_text_start,
+        )
+        return [automaton, read]
+
+    for plain, decoded in zip(made(None), made(ANY), strict=True):
+        for text in map("".join, itertools.chain(*(itertools.product("ab ", repeat=size) for size in range(4)))):
+            assert plain.accepts(text) == decoded.accepts(text), text
+            assert plain.weight(text) == decoded.weight(text), text
+
+
 def test_weights_are_those_of_what_a_reader_sees() -> None:
     vocabulary = Vocabulary(TOKENS, END, detokenizer=lower_case())
     automaton = tokenfst.compile(parse("ab").weighted(2) | parse("a[ab]*").weighted(3), vocabulary)

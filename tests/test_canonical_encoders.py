@@ -272,9 +272,13 @@ def test_an_encoder_that_cannot_be_read_is_refused() -> None:
     wrong = Vocabulary([b"a", b""], 1, bpe=BPE(((0, 7, 9),), None, False))
     with pytest.raises(VocabularyError, match=r"merge 0 is of tokens \(0, 7, 9\), and there are 2 tokens"):
         tokenfst.compile("a", wrong, tokenization="canonical")
-    pair: Any = ((0, 0),)
-    with pytest.raises(TypeError, match="a merge is the ids of"):
-        BPE(pair, None, False)
+    turned = Vocabulary([b"a", b"b", b"ba", b""], 3, bpe=BPE(((0, 1, 2),), None, False))
+    with pytest.raises(UnsupportedTokenizer, match=r"makes token 2 \(b'ba'\) of .*; it does not write their bytes"):
+        tokenfst.compile("a", turned, tokenization="canonical")
+    merge: Any
+    for merge in ((0, 0), ("a", "b", "ab"), (0, 1, 2.0)):
+        with pytest.raises(TypeError, match="a merge is the ids of"):
+            BPE((merge,), None, False)
     number: Any = 5
     with pytest.raises(TypeError, match="a pattern of pieces is a text or None"):
         BPE(None, number, False)

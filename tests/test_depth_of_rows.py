@@ -7,13 +7,23 @@ from typing import Any
 import pytest
 import torch
 from toy_models import LETTERS
-from transformers import LogitsProcessor, LogitsProcessorList
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessor, LogitsProcessorList
 
 import decoding.masking.batch_tracker
 import tokenfst
-from automata import LimitExceeded, TooManyConfigurations
+from automata import IncompleteOutput, LimitExceeded, TooManyConfigurations
 from constraints import grammar, json_schema
-from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
+from decoding import (
+    ConstraintLogitsProcessor,
+    Speculation,
+    beam_search,
+    best_of_n,
+    bundled_model,
+    generate,
+    heal,
+    stream,
+    vocabulary_of,
+)
 from decoding.inputs.healing import Healed
 from decoding.sampling import Sampling
 from decoding.speculation import DraftModel, decode_speculatively, tree_masks
@@ -92,6 +102,71 @@ def test_automata_without_a_stack_are_within_any_depth() -> None:
     for automaton in (letters, canonical, Healed(letters, "a")):
         (text,) = generate(MODEL, TOKENIZER, ["x"], automaton, max_new_tokens=9, max_depth=1, seed=1)
         assert set(text) <= set("ab")
+
+
+# After "a", letters take many tokens, and brackets take few tokens, but a high stack.
+DEEP = grammar('start: "a" (rest | nest)\nrest: "xxxxxx"\nnest: "(" nest ")" | "yyyyyyyy"')
+DEEP_TOKENS = Vocabulary([b"", b"a", b"x", b"(", b")", b"y", b"((((yyyyyyyy", b"q", b"qa", b"))))"], eos_ids=[0])
+
+
+def adversary(seed: int) -> Any:
+    """A model with random weights."""
+    torch.manual_seed(seed)
+    sizes: Any = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=10, eos_token_id=0, bos_token_id=None, **sizes)).eval()
+
+
+def streamed(*args: Any, **options: Any) -> list[str]:
+    return [stream(*args, **options).result()]
+
+
+def searched(*args: Any, **options: Any) -> list[str]:
+    return [one.text for one in beam_search(*args, beams=2, **options)[0]]
+
+
+def sampled(*args: Any, **options: Any) -> list[str]:
+    return [one.text for one in best_of_n(*args, n=2, **options)[0]]
+
+
+def speculated(*args: Any, **options: Any) -> list[str]:
+    texts: list[str] = generate(*args, speculation=Speculation(), **options)
+    return texts
+
+
+def opportunistic(*args: Any, **options: Any) -> list[str]:
+    texts: list[str] = generate(*args, speculation=Speculation(opportunistic=True), **options)
+    return texts
+
+
+@pytest.mark.parametrize("write", [generate, streamed, searched, sampled, speculated, opportunistic])
+def test_limits_on_depth_and_tokens_that_do_not_go_together_leave_no_part_of_a_text(write: Any) -> None:
+    limited: Any = tokenfst.compile(DEEP, DEEP_TOKENS).complete()
+    limited = limited.within(1)
+    prompt, healed = heal([3, 7], limited)
+    refused = list[str]()
+    for number in range(12):
+        for before, automaton in ((prompt, healed), ([3], limited)):
+            limit = (6, 7, 12)[number % 3]
+            try:
+                texts = write(adversary(number), DEEP_TOKENS, before, automaton, max_new_tokens=limit)
+            except IncompleteOutput as error:
+                refused.append(str(error))
+                continue
+            assert texts
+            assert all(limited.accepts(text) for text in texts)
+    assert 0 < len(refused) < 24
+    assert all("within both `max_new_tokens` and `max_depth`" in error for error in refused)
+
+
+def test_a_row_on_the_host_that_cannot_be_completed_in_time_may_only_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A beam of probability zero may be such a row, as on a device."""
+    monkeypatch.setattr(decoding.masking.batch_tracker, "MAX_COMPLETING", 1e-9)
+    lazy = tokenfst.compile("a{1,9}b(ab|b)*", LETTERS)
+    processor = ConstraintLogitsProcessor(lazy, LETTERS, max_new_tokens=4)
+    rows = torch.tensor([[0, 0, 0, 0], [0, 0, 2, 1]])  # three tokens each, and the first row lacks a "b"
+    for length in range(1, 5):
+        masked = processor(rows[:, :length], torch.zeros(2, len(LETTERS)))
+    assert masked.isfinite().nonzero().tolist() == [[0, 5], [1, 5]]
 
 
 @pytest.mark.parametrize("scores", [torch.zeros(5), torch.zeros(1, 5, dtype=torch.int64)])

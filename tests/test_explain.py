@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from encoder_cases import trained
 
@@ -198,6 +200,17 @@ def test_a_keyword_that_forbids_a_token_forbids_all_of_it(
     assert (found.allowed, found.keywords) == (False, keywords)
 
 
+def test_the_order_forbids_a_token_even_if_some_object_has_too_many_orders() -> None:
+    names = [f"n{number}" for number in range(12)]
+    alternatives = [{"properties": {name: {"const": 0}, after: {"const": 1}}} for name, after in pairwise(names)]
+    inner = {"type": "object", "properties": {name: {"enum": [0, 1]} for name in names}, "oneOf": alternatives}
+    schema = {"properties": {"b": {}, "a": {"type": "integer"}, "inner": inner}, "additionalProperties": False}
+    with pytest.raises(LimitExceeded, match=r"12 listed names \('n0', 'n1', 'n2', \.\.\.\)"):
+        constraints.json_schema(schema, property_order="any")
+    found = tokenfst.explain(constraints.json_schema(schema), ALL_BYTES, '{"a":1,"', "b")
+    assert "property_order='schema'" in found.settings
+
+
 def test_a_part_of_a_schema_is_named_by_its_pointer() -> None:
     schema = constraints.json_schema({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
     for prefix, named in [("", "by the schema:"), ('{"a":', "by the schema at /properties/a:")]:
@@ -323,6 +336,39 @@ def test_text_that_named_tokens_may_have_written_is_not_guessed_at() -> None:
     assert automaton.explain("c").expected == frozenset(b"c")
     assert automaton.explain([3]).expected == frozenset(b"cd")
     assert automaton.explain([0, 1]).expected == frozenset(b"d")
+
+
+# How " a", " " and "a" begin a text: the space is dropped, the token is ignored, it writes other bytes, or nothing.
+BEGINNINGS = {
+    "rule": TextStart(),
+    "ignored": TextStart(ignored=frozenset([0, 4])),
+    "exception": TextStart(exceptions={0: b"x", 1: b" a"}),
+    "silent": TextStart(exceptions={0: b"", 4: b""}),
+    "prefix": TextStart(b"a"),
+}
+
+
+@pytest.mark.parametrize("named", [[0], [4], [0, 1, 5]], ids=str)
+@pytest.mark.parametrize("rule", BEGINNINGS.values(), ids=BEGINNINGS)
+@pytest.mark.parametrize("name", ["(?P<TOKEN><W>)", "( ?(?P<TOKEN><W>)b?)"])
+@pytest.mark.parametrize("pattern", ["ab?|xNAME", "a|NAMEb", "NAME?aNAME?|b", "NAMENAMEx", "xb|NAME ab"])
+def test_named_tokens_that_begin_a_text(pattern: str, name: str, rule: TextStart, named: list[int]) -> None:
+    vocabulary = Vocabulary([b" a", b"a", b"b", b"x", b" ", b"", b""], [6], text_start=rule)
+    automaton = tokenfst.compile(
+        pattern.replace("NAME", name), vocabulary, at_text_start=True, terminals={"<W>": named}
+    )
+    unnamed = [token for token in (1, 2, 3, 4) if token not in named]
+    known = frozenset(vocabulary.tokens[token][0] for token in unnamed)
+    waiting = [(list[int](), automaton.start, False)]
+    for tokens, state, has_begun in waiting:
+        found, mask = automaton.explain(tokens), automaton.mask(state)
+        assert found.may_end == automaton.is_final(state)
+        assert found.num_allowed == mask.sum()
+        if has_begun:
+            assert found.expected & known == {vocabulary.tokens[token][0] for token in unnamed if mask[token]}
+        for token in np.flatnonzero(mask[:6]).tolist() if len(tokens) < 4 else ():
+            begins = bool(vocabulary.tokens[token]) and token not in rule.ignored
+            waiting.append(([*tokens, token], automaton.advance(state, token), has_begun or begins))
 
 
 def test_names_beside_weights() -> None:

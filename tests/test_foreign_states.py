@@ -9,6 +9,7 @@ import pytest
 from kinds import complete
 
 import tokenfst
+from automata import parse
 from automata.errors import TokenNotAllowed
 from constraints import grammar, json_schema
 from tokenfst import TokenAutomaton
@@ -16,6 +17,7 @@ from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.pushdown.automaton import PushdownTokenAutomaton
 from tokenfst.unique_items.automaton import UniqueItemsTokenAutomaton
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
+from tokenfst.weighted.automaton import WeightedTokenAutomaton
 
 BRACKETS = grammar('start: "(" start ")" | "x"')
 UNIQUE = json_schema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
@@ -24,6 +26,7 @@ KINDS: dict[str, tuple[TokenAutomaton, type[TokenAutomaton]]] = {
     "finite": (complete("(ab)+", ALL_BYTES), TokenAutomaton),
     "pushdown": (complete(BRACKETS, ALL_BYTES), PushdownTokenAutomaton),
     "unique items": (tokenfst.compile(UNIQUE, ALL_BYTES), UniqueItemsTokenAutomaton),
+    "weighted": (tokenfst.compile(parse("(ab)+").weighted(1), ALL_BYTES), WeightedTokenAutomaton),
 }
 METHODS: dict[str, Callable[[TokenAutomaton, Any], object]] = {
     "mask": lambda automaton, state: automaton.mask(state),
@@ -33,6 +36,7 @@ METHODS: dict[str, Callable[[TokenAutomaton, Any], object]] = {
     "is_final": lambda automaton, state: automaton.is_final(state),
     "min_tokens": lambda automaton, state: automaton.min_tokens(state),
     "fits": lambda automaton, state: automaton.fits(state, 5),
+    "costs": lambda automaton, state: automaton.costs(state),
     "key": lambda automaton, state: automaton.key(state),
     "tokens_to": lambda automaton, state: automaton.tokens_to(state),
     "explain": lambda automaton, state: automaton.explain(state=state),

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import inf
 from typing import Any
 
 import numpy as np
+import pynini
 import pytest
+import pywrapfst
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import constraints
 import tokenfst
-from automata import EmptyLanguage, TokenNotAllowed, VocabularyError
+from automata import EmptyLanguage, TokenNotAllowed, VocabularyError, parse
 from decoding import bundled_model, vocabulary_of
 from decoding.inputs.healing import Healed, heal
-from tokenfst import Vocabulary
+from tokenfst import TokenAutomaton, Vocabulary
 
 LETTERS = Vocabulary([b"a", b"b", b"ab", b"aba", b"bb", b"ba", b"", b"abab", b"bab", b"a"], [6])
 # Not every byte is a token by itself.
@@ -131,6 +134,84 @@ def test_what_is_given_back_is_the_longest_end_that_a_longer_token_begins_with(p
 
     ends = [at for at in range(max(1, len(prompt) - most), len(prompt)) if can_continue(at)]
     assert len(kept) == min(ends, default=len(prompt))
+
+
+def spellings(vocabulary: Vocabulary, text: bytes) -> Iterator[list[int]]:
+    if not text:
+        yield []
+    for token, length in vocabulary.tokens_at(text, 0):
+        yield from ([token, *rest] for rest in spellings(vocabulary, text[length:]))
+
+
+def accepts_some(inner: TokenAutomaton, prefix: bytes, tokens: list[int]) -> bool:
+    """Whether tokens write the prefix and, in some tokens from its end on, what an automaton accepts."""
+    text, place = b"", 0
+    while len(text) < len(prefix) and place < len(tokens):
+        text, place = text + LETTERS.tokens[tokens[place]], place + 1
+    ways = spellings(LETTERS, text[len(prefix) :])
+    return text.startswith(prefix) and any(inner.accepts([*way, *tokens[place:]]) for way in ways)
+
+
+def read(*texts: list[int]) -> TokenAutomaton:
+    """The automaton that accepts only these sequences of tokens."""
+    fst = pynini.Fst()
+    fst.set_start(fst.add_state())
+    for text in texts:
+        state = fst.start()
+        for token in text:
+            after = fst.add_state()
+            fst.add_arc(state, pywrapfst.Arc(token + 1, token + 1, 0, after))
+            state = after
+        fst.set_final(state)
+    return TokenAutomaton.from_fst(fst, LETTERS)
+
+
+FREE = {
+    "every way": (TokenAutomaton.from_fst(tokenfst.compile("abab|bb|a", LETTERS).fst(), LETTERS), [b"a", b"b", b"ab"]),
+    "both": (read([0, 1], [9, 1], [4, 1]), [b"a"]),
+    "one way": (read([2, 1]), [b"a"]),
+    "a letter": (tokenfst.compile(r"(?P<TOKEN><\[1\]>)b|ab", LETTERS), [b"a", b"ab"]),
+    "letters": (tokenfst.compile(r"(?P<TOKEN><\[2\]>)b", LETTERS), [b"a"]),
+}
+UNFREE = [
+    (read([2, 1]), b"b"),  # "bab" may stand for "b" and "ab", but "ba" not for "b" and "a".
+    (read([0, 1]), b"b"),  # There are two tokens "a".
+    (read([0, 1, 1], [9, 1, 1], [2, 0]), b"b"),
+    (tokenfst.compile(r"(?P<TOKEN><\[2\]>)b", LETTERS), b"b"),
+]
+
+
+@pytest.mark.parametrize(("inner", "prefixes"), FREE.values(), ids=FREE)
+def test_tokens_across_the_end_of_the_prefix_stand_for_those_of_the_automaton(
+    inner: TokenAutomaton, prefixes: list[bytes]
+) -> None:
+    for prefix in prefixes:
+        healed = Healed(inner, prefix)
+        for tokens in sequences(LETTERS, 4):
+            assert healed.accepts(tokens) == accepts_some(inner, prefix, tokens), (prefix, tokens)
+
+
+@pytest.mark.parametrize(("inner", "prefix"), UNFREE)
+def test_tokens_of_which_only_some_are_allowed_are_refused(inner: TokenAutomaton, prefix: bytes) -> None:
+    with pytest.raises(ValueError, match="lead to different states, or only some of them are allowed"):
+        Healed(inner, prefix)
+
+
+@pytest.mark.parametrize("prefix", ["", "b", "ab"])
+def test_weights_are_the_costs_along_the_tokens(prefix: str) -> None:
+    # Token 6 writes nothing, and yet tells two texts of different costs apart.
+    vocabulary = Vocabulary([*LETTERS.tokens[:7], b""], [7])
+    language = parse(r"a(?P<TOKEN><\[6\]>)b?").weighted(1.5) | parse("b|ab?").weighted(0.25)
+    healed, found = Healed(tokenfst.compile(language, vocabulary), prefix), set()
+    for tokens in sequences(vocabulary, 4):
+        state, cost = healed.start, healed.initial_cost
+        for token in [*tokens, 7]:
+            if state is not None:
+                cost += float(healed.costs(state)[token])
+                state = healed.step(state, token)
+        assert healed.weight(tokens) == healed.weight([*tokens, 7]) == cost
+        found.add(cost)
+    assert found == {0.25, 1.5, inf}
 
 
 def test_what_cannot_be_healed_is_refused() -> None:

@@ -26,6 +26,16 @@ BYTES = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"", b"bb", b"abc"], eos_ids
 # "b" is not a token by itself.
 NO_B = Vocabulary([b"a", b"", b"ab", b"ba", b"c", b"", b"bb", b"abc"], eos_ids=[5])
 FINITE = ["abab(a|b)", "(a|b)cc(ab)?", "abc", "(ab|abc|abb)c{0,2}", "a(bc){1,2}", "(aab|aac)b", "c(a|b|ab)", ""]
+# Nor here: " b" may follow where " " may, which is a token by itself.
+SPACED = Vocabulary([b"a", b" ", b"ab", b" b", b"c", b""], eos_ids=[])
+NO_END = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"", b"bb", b"abc"])
+# Names stand for "ab" and "c", which are also read as bytes.
+NAMED = [
+    r"(?P<TOKEN><\[2\]>)|ac",
+    r"(?P<TOKEN><\[2\]>)c|abb",
+    r"(?P<TOKEN><\[2\]>)c|abc",
+    r"ab(?P<TOKEN><\[4\]>)a|abcb",
+]
 T = TypeVar("T")
 TOKENIZER = bundled_model()[1]
 VOCABULARY = vocabulary_of(TOKENIZER)
@@ -68,6 +78,40 @@ def test_forced_text_is_what_all_texts_go_on_with(pattern: str, lazy: bool) -> N
         expected = common([text for text in found if text.startswith(prefix)])[len(prefix) :]
         assert forced_text(automaton, state).decode() == expected
         assert forced_text(automaton, state, max_bytes=2).decode() == expected[:2]
+
+
+def continuations(automaton: TokenAutomaton, state: object) -> set[bytes]:
+    """What every sequence of tokens writes from a state to an end."""
+    found = {b""} if automaton.is_final(state) else set()
+    for token in np.flatnonzero(automaton.mask(state)).tolist():
+        if token not in automaton.vocabulary.eos_ids:
+            written = automaton.vocabulary.tokens[token]
+            found |= {written + rest for rest in continuations(automaton, automaton.advance(state, token))}
+    return found
+
+
+def states_of(automaton: TokenAutomaton) -> set[object]:
+    found, waiting = {automaton.start}, [automaton.start]
+    while waiting:
+        state = waiting.pop()
+        for token in np.flatnonzero(automaton.mask(state)).tolist():
+            after = automaton.advance(state, token)
+            if token not in automaton.vocabulary.eos_ids and after not in found:
+                found.add(after)
+                waiting.append(after)
+    return found
+
+
+@pytest.mark.parametrize("pattern", [*FINITE, " b| ac", *NAMED])
+@pytest.mark.parametrize("vocabulary", [BYTES, NO_B, NO_END, SPACED], ids=["bytes", "no b", "no end", "spaced"])
+def test_forced_text_is_what_all_tokens_go_on_with(pattern: str, vocabulary: Vocabulary) -> None:
+    try:
+        automaton = tokenfst.compile(pattern, vocabulary)
+    except EmptyLanguage:
+        return
+    for state in states_of(automaton):
+        found, expected = forced_text(automaton, state), common(continuations(automaton, state))
+        assert found == expected or (pattern in NAMED and expected[: len(found)] == found)
 
 
 @pytest.mark.parametrize("pattern", FINITE)
@@ -153,4 +197,14 @@ def test_the_last_piece_is_open_where_a_token_could_reach_across(pattern: str) -
 
 def test_tokens_that_are_forbidden_are_not_written() -> None:
     automaton = tokenfst.compile("abab", BYTES)
-    assert settled(automaton, automaton.start, [0, 0, 1]) == [0]
+    assert settled(automaton, automaton.start, [0, 1, 0, 1], remaining=5) == [0, 1, 0, 1]
+    assert settled(automaton, automaton.start, [0, 1, 0, 1], remaining=4) == [0, 1]
+    assert settled(automaton, automaton.start, [2, 3]) == [2]
+
+
+def test_tokens_are_not_written_where_others_write_something_else_or_the_text_may_end() -> None:
+    spaced = tokenfst.compile(" b| ac", SPACED)
+    assert settled(spaced, spaced.start, [1, 0]) == []
+    for vocabulary in (BYTES, NO_END):
+        automaton = tokenfst.compile("aa?", vocabulary)
+        assert settled(automaton, automaton.start, [0, 0]) == [0]

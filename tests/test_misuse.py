@@ -219,7 +219,7 @@ def test_options_and_limits_that_there_are_not() -> None:
     for wrong in ({"seconds": 1}, None):
         with pytest.raises(TypeError, match="limits are Limits"):
             tokenfst.compile("a", BYTES, limits=wrong)
-    for wrong in ({"X": 97}, ["X"]):
+    for wrong in ({"X": 97}, ["X"], {"X": [97.0]}, {"X": "a"}):
         with pytest.raises(TypeError, match="terminals give names their token ids"):
             tokenfst.compile("a", BYTES, terminals=wrong)
     options: dict[str, Any] = {"stop_strings": ["a"], "max_new_tokens": 4}

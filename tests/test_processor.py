@@ -16,6 +16,7 @@ from kinds import complete
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessor, LogitsProcessorList
 
 import constraints
+import decoding.masking.batch_tracker
 import tokenfst
 from automata import EmptyLanguage, IncompleteOutput, TokenNotAllowed, VocabularyError
 from decoding import ConstraintLogitsProcessor, bundled_model, generate, vocabulary_of
@@ -299,6 +300,20 @@ def test_length_is_charged_for_token_by_token(seed: int, number: int, after: int
             behind = 0 if token in LETTERS.eos_ids else automaton.min_tokens(automaton.advance(state, token))
             excess = max(0, behind + 1 - least)
             assert found[row, token] == scores[row, token] - price * excess, (kinds[row], token)
+
+
+@pytest.mark.parametrize("seconds", [0.25, 1e-9], ids=["on the device", "on the host"])
+def test_no_price_of_length_forbids_a_token(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The price of 40 more tokens is beyond float16."""
+    monkeypatch.setattr(decoding.masking.batch_tracker, "MAX_COMPLETING", seconds)
+    rows, scores, masks = torch.tensor([[6] + [0] * 2000]), torch.zeros(1, WIDTH, dtype=torch.float16), []
+    for wrap_up_after in (None, 0):
+        options: dict[str, Any] = {"max_new_tokens": None, "wrap_up_after": wrap_up_after}
+        processor = ConstraintLogitsProcessor("a*(b|éb{80})", LETTERS, **options)
+        processor(rows[:, :1], scores)
+        masks.append(processor(rows, scores).isfinite())
+    assert masks[0].equal(masks[1])
+    assert masks[0].sum() == 4
 
 
 @pytest.mark.parametrize("lazy", [False, True])

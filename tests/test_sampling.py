@@ -206,6 +206,16 @@ def test_repetition_penalty_is_the_one_of_transformers() -> None:
         torch.testing.assert_close(result, expected, atol=1e-6, rtol=0)
 
 
+def test_tokens_that_a_model_only_reads_have_no_penalty() -> None:
+    """Prompts may hold tokens past the logits, such as those of images."""
+    torch.manual_seed(5)
+    logits, written, prompt = torch.randn(8, 50), torch.randint(50, (8, 6)), torch.randint(100, (8, 12))
+    sampling = Sampling(repetition_penalty=1.3, presence_penalty=0.2)
+    known = History(written, prompt.masked_fill(prompt >= 50, -1))
+    result = probabilities(logits, None, sampling, History(written, prompt))
+    assert torch.equal(result, probabilities(logits, None, sampling, known))
+
+
 def test_penalties_look_back_on_what_was_put() -> None:
     history, logits = History.blank(2, 4, torch.tensor([[3], [-1]])), torch.zeros(2, 4)
     sampling = Sampling(frequency_penalty=math.log(2), repetition_penalty=3.0)

@@ -137,6 +137,14 @@ def test_beams_are_the_best_at_each_step(pattern: str, seed: int, beams: int, li
     assert np.allclose([one.score for one in found], sorted(finished, reverse=True)[:beams], atol=1e-5)
 
 
+@pytest.mark.parametrize("penalty", [-32, -1, 17, 32])
+def test_no_limit_is_a_length_too_great_for_a_penalty(penalty: float) -> None:
+    automaton = tokenfst.compile("(a|b){0,3}", LETTERS)
+    options: dict[str, Any] = {"beams": 2, "length_penalty": penalty}
+    found = beam_search(toy(3, 7), LETTERS, [[1]], automaton, max_new_tokens=2**62, **options)
+    assert found == beam_search(toy(3, 7), LETTERS, [[1]], automaton, max_new_tokens=9, **options)
+
+
 def test_each_prompt_has_its_own_constraint_and_answer() -> None:
     patterns = ["(a|b)*", "b+", "(ab|b)*a"]
     automata = [tokenfst.compile(pattern, LETTERS) for pattern in patterns]

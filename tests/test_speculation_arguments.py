@@ -6,11 +6,12 @@ import pickle
 from typing import Any
 
 import pytest
-from toy_models import LETTERS
+from toy_models import LETTERS, PROMPT, Table
 
 import tokenfst
+from automata import VocabularyError
 from decoding import Speculation, bundled_model
-from decoding.speculation import ForcedText, ForcedTokens, decode_speculatively, tree_masks
+from decoding.speculation import DraftModel, ForcedText, ForcedTokens, decode_speculatively, tree_masks
 
 MODEL, TOKENIZER = bundled_model()
 
@@ -41,3 +42,21 @@ def test_mistakes_in_the_loop_s_arguments() -> None:
         decode_speculatively(MODEL, [[1]], automaton, [], max_new_tokens=0)
     with pytest.raises(ValueError, match="there are 2 tokens, and 1 parents"):
         tree_masks(automaton, automaton.start, [0, 1], [-1])
+
+
+@pytest.mark.parametrize("opportunistic", [False, True])
+def test_logits_of_another_width_are_refused(opportunistic: bool) -> None:
+    automaton = tokenfst.compile("[abc]*", LETTERS)
+    options: Any = {"max_new_tokens": 6, "opportunistic": opportunistic}
+    for width in range(1, 3 * len(LETTERS)):
+        model = Table(seed=0, width=width)
+        if len(LETTERS) <= width <= 2 * len(LETTERS):
+            assert automaton.accepts(decode_speculatively(model, [PROMPT], automaton, [], **options).tokens[0])
+            continue
+        error: Any = (ValueError, "do not cover") if width < len(LETTERS) else (VocabularyError, "another model's")
+        with pytest.raises(error[0], match=error[1]):
+            decode_speculatively(model, [PROMPT], automaton, [], **options)
+        # What a draft lacks is not proposed.
+        draft = DraftModel(Table(seed=1, width=width), (2,))
+        target = Table(seed=0)
+        assert automaton.accepts(decode_speculatively(target, [PROMPT], automaton, [draft], **options).tokens[0])

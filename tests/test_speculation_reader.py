@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from line_interrupts import interrupted
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from decoding.speculation import ROOT, CachedModel, Reading
 
 VOCABULARY = 12
+WINDOW = 12
 
 
 def llama(attention: str = "sdpa") -> PreTrainedModel:
@@ -39,6 +41,52 @@ def gpt2() -> PreTrainedModel:
     torch.manual_seed(0)
     config = GPT2Config(vocab_size=VOCABULARY, n_embd=16, n_layer=2, n_head=2, n_positions=128, initializer_range=0.5)
     model: PreTrainedModel = GPT2LMHeadModel(config).eval()
+    return model
+
+
+SIZES = {"vocab_size": VOCABULARY, "hidden_size": 16, "bos_token_id": None, "eos_token_id": 0, "pad_token_id": 0}
+ATTENTION = {"intermediate_size": 16, "num_hidden_layers": 4, "num_attention_heads": 2, "num_key_value_heads": 2}
+HEADS = {**SIZES, **ATTENTION, "head_dim": 8}
+LAYERS = ["sliding_attention", "full_attention"] * 2
+# Models of which some layers see only a part of the text: their configuration, their class and their settings.
+WINDOWED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "sliding": ("MistralConfig", "MistralForCausalLM", {**HEADS, "sliding_window": WINDOW}),
+    "chunks": (
+        "Llama4TextConfig",
+        "Llama4ForCausalLM",
+        {**HEADS, "intermediate_size_mlp": 16, "num_local_experts": 2, "attention_chunk_size": WINDOW},
+    ),
+    "local": (
+        "GPTNeoConfig",
+        "GPTNeoForCausalLM",
+        {
+            **SIZES,
+            "num_layers": 2,
+            "num_heads": 2,
+            "attention_types": [[["global", "local"], 1]],
+            "window_size": WINDOW,
+        },
+    ),
+    "reads images": (
+        "Gemma3Config",
+        "Gemma3ForConditionalGeneration",
+        {
+            "text_config": {**HEADS, "sliding_window": WINDOW, "layer_types": LAYERS},
+            "vision_config": {"hidden_size": 16, **ATTENTION},
+            "image_token_id": VOCABULARY - 1,
+        },
+    ),
+}
+
+
+def windowed(kind: str) -> PreTrainedModel:
+    models: Any = transformers
+    config, name, settings = WINDOWED[kind]
+    torch.manual_seed(0)
+    model: PreTrainedModel = getattr(models, name)(getattr(models, config)(**settings)).eval()
+    for weights in model.parameters():
+        if weights.dim() > 1:
+            torch.nn.init.normal_(weights, std=0.4)
     return model
 
 
@@ -148,6 +196,28 @@ def test_a_chain_that_grows_needs_no_mask_of_slots() -> None:
     reading = Reading(0, text, [2, 3], [ROOT, 0], [1])
     (logits,) = reader.read([reading])
     torch.testing.assert_close(logits, expected(llama(), reading), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", WINDOWED)
+@pytest.mark.parametrize("batch", [1, 2])
+def test_texts_longer_than_a_window_are_read_right_or_refused(kind: str, batch: int) -> None:
+    model, rng, num_read, refused = windowed(kind), random.Random(batch), 0, dict[int, str]()
+    for length in range(1, 20):
+        reader = CachedModel(model, batch)
+        texts = [[rng.randrange(VOCABULARY - 1) for _ in range(length)] for _ in range(batch)]
+        for tokens, parents in (([3], [ROOT]), ([3, 5], [ROOT, ROOT])):
+            readings = [Reading(row, text, tokens, parents, range(-1, len(tokens))) for row, text in enumerate(texts)]
+            try:
+                found = reader.read(readings)
+            except ValueError as error:
+                refused[length] = str(error)
+                break
+            for reading, logits in zip(readings, found, strict=True):
+                torch.testing.assert_close(logits, expected(model, reading), atol=1e-3, rtol=1e-3)
+            num_read += 1
+    assert num_read > WINDOW
+    assert all(f"a window of {WINDOW}" in error for error in refused.values())
+    assert WINDOW // 2 < min(refused) <= WINDOW
 
 
 def test_attention_that_takes_no_masks_is_refused_where_it_needs_them() -> None:

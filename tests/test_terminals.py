@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import complete
 from strategies import exprs, relabelled, vocabularies
 
+import constraints
 import tokenfst
 from automata import ByteAutomaton, EmptyLanguage, Expr, Label, UnknownTerminal, VocabularyError, compile_expr, concat
 from automata.expressions.extensions import image, paragraph_token, text_token, token
@@ -106,6 +109,19 @@ def test_a_set_is_given_by_the_caller() -> None:
     assert accepted(image().plus(), 2, IMAGE=[IMAGE_A]) == {(IMAGE_A,), (IMAGE_A, IMAGE_A)}
     # A token may write text and be in a set.
     assert accepted(concat(token("few"), "b"), 2, few=[0, IMAGE_A]) == {(0, 1), (IMAGE_A, 1)}
+
+
+@pytest.mark.parametrize("members", [[CALL, IMAGE_A], [0, IMAGE_A]], ids=["silent", "writing"])
+@pytest.mark.parametrize("expr", [concat("a", token("<few>"), "b"), constraints.grammar('start: "a" <few> "b"')])
+def test_a_set_is_read_once(expr: Any, members: list[int]) -> None:
+    changed, other = {"<few>": members.copy()}, {"<few>": iter(members)}
+    automata = [tokenfst.compile(expr, VOCABULARY, terminals=sets) for sets in (changed, other)]
+    changed["<few>"].clear()
+    for automaton in automata:
+        for same in (automaton, automaton.complete()):
+            state = same.advance(same.start, 0)
+            assert np.flatnonzero(same.mask(state)).tolist() == members
+        assert automaton.explain([0, members[0]]).expected == frozenset(b"b")
 
 
 def test_text_tokens_are_whole_characters_and_paragraph_tokens_have_no_line_break() -> None:

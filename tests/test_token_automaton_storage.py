@@ -23,8 +23,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 from token_automaton_cases import PATTERNS, STORAGES, VOCABULARIES, as_csr, check_exact, target
 
+import constraints
 import tokenfst
-from automata import alternation
+from automata import alternation, parse
 from automata.errors import AutomatonFileError, EmptyLanguage
 from automata.limits import Work
 from tokenfst import BPE, Vocabulary
@@ -56,6 +57,32 @@ def assert_same(left: FiniteTokenAutomaton, right: FiniteTokenAutomaton) -> None
         assert left.min_tokens(state) == right.min_tokens(state)
         for token in range(-1, len(left.vocabulary) + 1):
             assert target(left, state, token) == target(right, state, token)
+
+
+BALANCED = constraints.grammar('start: "a" start "b" | "ab"')
+KEPT: dict[str, tuple[Any, dict[str, Any]]] = {
+    "finite": ("ab|c[ab]{1,3}", {}),
+    "counted": ("a{3,4000}b", {}),
+    "pushdown": (BALANCED, {}),
+    "canonical": ("(ab)+", {"tokenization": "canonical"}),
+    "weighted": (parse("ab").weighted(1) | "b", {}),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_what_is_written_into_arrays_changes_no_automaton(kind: str) -> None:
+    (constraint, options), vocabulary = (
+        KEPT[kind],
+        Vocabulary([b"a", b"b", b"c", b"ab", b""], 4, bpe=BPE(None, None, False)),
+    )
+    automaton, other = (complete(constraint, vocabulary, **options) for _ in range(2))
+    for array in [*automaton.arrays().values(), *automaton.token_costs(automaton.start)]:
+        if array.flags.writeable:
+            array[...] = 0
+    for name, array in other.arrays().items():
+        assert np.array_equal(automaton.arrays()[name], array), name
+    assert np.array_equal(automaton.mask(automaton.start), other.mask(other.start))
+    assert np.array_equal(automaton.costs(automaton.start), other.costs(other.start))
 
 
 @given(st.data(), st.integers(1, 12), st.integers(1, 40))

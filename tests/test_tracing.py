@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,13 @@ def test_a_trace_ends_with_its_text() -> None:
         assert not any(inside)
 
 
-def by_definition(prompt: str, text: TracedText, constraint: Any) -> None:
+def by_definition(prompt: str, text: TracedText, constraint: Any, suppressed: Sequence[int] = ()) -> None:
     """Checks each step of a text against the model's logits over all of it, and a mask from the tokens before."""
     tokens = [step.chosen.token for step in text.steps]
     prompted = TOKENIZER(prompt)["input_ids"]
     with torch.no_grad():
         logits = MODEL(torch.tensor([prompted + tokens])).logits[0, len(prompted) - 1 : -1].double()
+    logits[:, list(suppressed)] = -torch.inf
     automaton = tokenfst.compile(constraint, VOCABULARY)
     state = automaton.start
     for place, (step, row) in enumerate(zip(text.steps, logits, strict=True)):
@@ -107,7 +109,7 @@ def by_definition(prompt: str, text: TracedText, constraint: Any) -> None:
             assert one.name == VOCABULARY.names[one.token]
         # The likeliest before and after are all there.
         assert set(before.topk(TOP).indices.tolist()) <= set(shown)
-        best = after.topk(min(TOP, int(mask.sum()))).indices.tolist()
+        best = after.topk(min(TOP, int((after > 0).sum()))).indices.tolist()
         assert set(best) <= set(shown)
         assert [one.token for one in step.after][: len(best)] == best
         assert step.wanted.token == int(before.argmax())
@@ -121,6 +123,13 @@ def test_numbers_are_those_of_the_model_and_the_mask(options: dict[str, Any]) ->
     prompts, each = ["Born: ", "A person as JSON: ", "A list: "], [DATE, SCHEMA, LISTS]
     for prompt, text, constraint in zip(prompts, traced(prompts, each, **options).texts, each, strict=True):
         by_definition(prompt, text, constraint)
+
+
+def test_what_another_option_forbids_is_still_allowed_by_the_mask() -> None:
+    suppressed = [token for token, name in enumerate(VOCABULARY.tokens) if b"1" in name]
+    for prompt, constraint in [("Born: ", DATE), ("A person as JSON: ", SCHEMA), ("A list: ", LISTS)]:
+        (text,) = traced(prompt, constraint, seed=1, suppress_tokens=suppressed).texts
+        by_definition(prompt, text, constraint, suppressed)
 
 
 @pytest.mark.parametrize("trace", [False, True])

@@ -86,6 +86,16 @@ def test_padding_that_only_the_tokenizer_has(bundled: tuple[Any, Any]) -> None:
     assert texts == ["yes", "maybe later"]
 
 
+@pytest.mark.parametrize("constraint", ["[A-Za-z]*", None])
+def test_padding_that_writes_something_is_no_part_of_a_text(constraint: str | None) -> None:
+    model, tokenizer = bundled_model()
+    options: dict[str, Any] = {"max_new_tokens": 30, "temperature": 0, "stop_strings": ["e"]}
+    (alone,) = generate(model, tokenizer, "Name: ", constraint, **options)
+    tokenizer.pad_token = "a"
+    texts = generate(model, tokenizer, ["Name: ", "Something "], [constraint, "b{20}"], **options)
+    assert texts == [alone, "b" * 20]
+
+
 def test_wrapped_models(bundled: tuple[Any, Any]) -> None:
     model, tokenizer = bundled
     wrapped: Any = torch.compile(model, backend="eager")

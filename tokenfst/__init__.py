@@ -18,7 +18,7 @@
     reference                token automata by their definition, with OpenFst
     tokenizations            the tokenizations of a text that an automaton accepts
     native_automaton         the base class of most kinds, which the native core implements
-    text_beginning, labels, packed_words, misuse      what these share
+    text_beginning, labels, packed_words, read_only, misuse      what these share
 
 `docs/glossary.md` defines the terms that this package uses.
 

@@ -112,7 +112,8 @@ def compile(  # noqa: A001
         VocabularyError: the schema has such arrays, and some byte has no token of its own.
         WeightedLanguage: the constraint has weights where they are not supported, such as in a grammar or a schema, or
             with canonical tokenization.
-        TypeError: `constraint` or `vocabulary` is of another type; the message says what was probably meant.
+        TypeError: `constraint`, `vocabulary` or `terminals` is of another type; the message says what was probably
+            meant.
         ValueError: the string cannot be meant as a pattern; `tokenization` is neither value, or is "canonical" for a
             grammar; or `scale` is negative or not finite.
     """
@@ -122,11 +123,11 @@ def compile(  # noqa: A001
         raise ValueError(f"scale is 0 or more, not {scale!r}")
     check_constraint(constraint)
     check_vocabulary(vocabulary)
-    check_terminals(terminals)
+    sets = check_terminals(terminals)
     with Work(limits, cancellation).current() as work:
-        over = _Over(vocabulary, at_text_start, terminals or {})
+        over = _Over(vocabulary, at_text_start, sets)
         automaton = _compiled(constraint, over, tokenization, scale, work)
-    automaton.source = Source(constraint, terminals or {}, tokenization)
+    automaton.source = Source(constraint, sets, tokenization)
     return automaton
 
 

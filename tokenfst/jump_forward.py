@@ -1,8 +1,8 @@
 """Jump-forward: write what the constraint forces without asking the model.
 
     forced_tokens    the tokens that follow as long as every mask allows only one. Plain sampling writes the same.
-    forced_text      the bytes that follow as long as all allowed tokens begin with the same byte. This finds more than
-                     `forced_tokens`: if `"name": ` must follow, masks still allow every tokenization of it.
+    forced_text      the bytes that follow as long as all allowed tokens agree. This finds more than `forced_tokens`: if
+                     `"name": ` must follow, masks still allow every tokenization of it.
     retokenized      these bytes in the tokens of the vocabulary's encoder, as the model has seen them in training
     settled          the tokens of a forced text that can be written without asking the model
 
@@ -16,14 +16,16 @@ Rejected: writing forced text byte by byte, or in the longest tokens that fit, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.arrays import IntArray
 from automata.cache import kept_while_alive
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.packed_words import tokens_in
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.vocabulary import Vocabulary
 
@@ -65,25 +67,17 @@ def forced_tokens(automaton: TokenAutomaton, state: Any, max_tokens: int = 256) 
 def forced_text(automaton: TokenAutomaton, state: Any, max_bytes: int = 256) -> bytes:
     """Return the bytes with which every text continues from a state, at most `max_bytes`.
 
-    The bytes are found by walking over tokens of one byte, so text that is forced after a byte without such a token is
-    not found. Nothing is found if a token may differ from its bytes: at the start of a text, for tokenizers that drop a
-    space there, and for automata of canonical tokenization, which forbid single bytes.
+    The bytes end where the text may end, where a token that writes nothing is allowed, and where two tokenizations lead
+    to different states. The last is possible only if names in the constraint stand for tokens that write text, or if
+    the automaton was made from an FST over tokens. Nothing is found if a token may differ from its bytes: at the start
+    of a text, for tokenizers that drop a space there. Nothing is found for automata of canonical tokenization either;
+    `forced_tokens` finds what they force.
     """
     if isinstance(automaton, CanonicalTokenAutomaton):
         return b""
-    vocabulary = automaton.vocabulary
-    if automaton.at_text_start and vocabulary.text_start and state == automaton.start:
+    if automaton.vocabulary.text_start and automaton._begins(state):
         return b""
-    first, words, text = _first_bytes(vocabulary), np.empty_like(vocabulary.all_words), bytearray()
-    while len(text) < max_bytes:
-        automaton.fill_bitmask(state, words)
-        byte = first.of(words)
-        token = first.token_of_byte.get(byte) if byte is not None else None
-        if byte is None or token is None or not words[token >> 5] >> (token & 31) & 1:
-            break
-        text.append(byte)
-        state = automaton.advance(state, token)
-    return bytes(text)
+    return _AgreedText(automaton, state, max_bytes).find()
 
 
 def retokenized(vocabulary: Vocabulary, before: Sequence[int], text: bytes, encode: Encode) -> list[int]:
@@ -130,16 +124,22 @@ def settled(automaton: TokenAutomaton, state: Any, tokens: Sequence[int], remain
             which the text can no longer be completed in time.
         remaining: the number of tokens that may still be written, including the end token; None means no limit.
     """
-    vocabulary = automaton.vocabulary
-    length = _first_bytes(vocabulary).length
-    left = sum(len(vocabulary.tokens[token]) for token in tokens)
+    written = automaton.vocabulary.tokens
+    text, at = b"".join(map(written.__getitem__, tokens)), 0
     for place, token in enumerate(tokens):
-        allowed = automaton.mask(state, None if remaining is None else remaining - place)
-        if not allowed[token] or int(length[allowed].max()) > left:
+        mask = automaton.mask(state, None if remaining is None else remaining - place)
+        allowed = map(written.__getitem__, np.flatnonzero(mask))
+        within = all(other and text.startswith(other, at) for other in allowed)
+        if not mask[token] or not within or _may_stop(automaton, state):
             return list(tokens[:place])
-        left -= len(vocabulary.tokens[token])
+        at += len(written[token])
         state = automaton.advance(state, token)
     return list(tokens)
+
+
+def _may_stop(automaton: TokenAutomaton, state: Any) -> bool:
+    """Return whether the text may end in a state although the mask has no end token: the vocabulary has none."""
+    return not automaton.vocabulary.eos_ids and automaton.is_final(state)
 
 
 def _whole_characters(text: bytes) -> bytes:
@@ -152,18 +152,61 @@ def _whole_characters(text: bytes) -> bytes:
     return b""
 
 
-class _FirstBytes:
-    """The tokens of a vocabulary by their first byte; one for each vocabulary.
+class _AgreedText:
+    """The bytes on which all tokens agree, found by following these tokens from a state."""
 
-    Attributes:
-        token_of_byte: by byte, the token that writes only this byte.
-        length: `[V]`, the number of bytes of each token.
-    """
+    def __init__(self, automaton: TokenAutomaton, state: Any, end: int) -> None:
+        """Begin in a state.
+
+        Args:
+            automaton, state: the automaton, and its state before the text.
+            end: the maximum number of bytes.
+        """
+        self._automaton, self._tokens = automaton, automaton.vocabulary.tokens
+        # No byte from here on is forced.
+        self._end = end
+        # The bytes of some tokens, on which all tokens agree up to the end.
+        self._text = bytearray()
+        # By place in the text, the state that tokens lead to.
+        self._reached = {0: state}
+
+    def find(self) -> bytes:
+        """Return the bytes."""
+        first = _first_bytes(self._automaton.vocabulary)
+        words = np.empty_like(self._automaton.vocabulary.all_words)
+        while self._reached and (at := min(self._reached)) < self._end:
+            state = self._reached.pop(at)
+            self._automaton.fill_bitmask(state, words)
+            (places,) = words.nonzero()
+            if not first.agree(words, places) or _may_stop(self._automaton, state):
+                self._end = at
+            else:
+                self._follow(at, state, tokens_in(words, places))
+        return bytes(self._text[: self._end])
+
+    def _follow(self, at: int, state: Any, tokens: Iterable[int]) -> None:
+        """Follow tokens from a place; all of them begin with the same byte."""
+        known = bytes(self._text[at:])
+        for token in tokens:
+            written = self._tokens[token]
+            if not (known.startswith(written) or written.startswith(known)):
+                same = next(place for place, byte in enumerate(written) if byte != known[place])
+                self._end = min(self._end, at + same)
+            known, place = max(known, written, key=len), at + len(written)
+            if place < self._end:
+                after = self._automaton.advance(state, token)
+                if self._reached.setdefault(place, after) != after:
+                    self._end = place
+            if self._end <= at + 1:
+                break
+        self._text[at:] = known
+
+
+class _FirstBytes:
+    """The tokens of a vocabulary by their first byte; one for each vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._tokens = vocabulary.tokens
-        self.token_of_byte = {token[0]: index for index, token in enumerate(vocabulary.tokens) if len(token) == 1}
-        self.length = np.array([len(token) for token in vocabulary.tokens])
         first = np.array([token[0] if token else -1 for token in vocabulary.tokens])
         size = len(vocabulary.all_words) * 32
         self._others: dict[int, IntArray] = {}
@@ -172,16 +215,18 @@ class _FirstBytes:
             bits[: len(first)] = first != byte
             self._others[byte] = np.packbits(bits, bitorder="little").view(np.int32)
 
-    def of(self, words: IntArray) -> int | None:
-        """Return the byte with which all tokens of a mask begin, or None if there is none."""
-        (places,) = words.nonzero()
+    def agree(self, words: IntArray, places: npt.NDArray[np.intp]) -> bool:
+        """Return whether a mask has tokens, and all of them begin with the same byte.
+
+        Args:
+            words: the mask.
+            places: the places of its words that are not 0.
+        """
         if not len(places):
-            return None
+            return False
         word = int(words[places[0]]) & 0xFFFFFFFF
         token = self._tokens[int(places[0]) * 32 + word.bit_length() - 1]
-        if not token or (words[places] & self._others[token[0]][places]).any():
-            return None
-        return token[0]
+        return bool(token) and not (words[places] & self._others[token[0]][places]).any()
 
 
 _first_bytes = kept_while_alive(_FirstBytes)

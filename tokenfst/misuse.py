@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -67,16 +68,20 @@ def check_vocabulary(vocabulary: Any) -> None:
     raise TypeError(f"{shown(vocabulary)} is not a vocabulary; {hint}")
 
 
-def check_terminals(terminals: Any) -> None:
-    """Raise unless an argument gives names their token ids.
+def check_terminals(terminals: Any) -> dict[str, tuple[int, ...]]:
+    """Return the token ids of each name, which later changes of the argument do not affect.
 
     Raises:
-        TypeError: it does not; the message shows the form.
+        TypeError: the argument does not give names their token ids; the message shows the form.
     """
     if terminals is None:
-        return
-    if not isinstance(terminals, Mapping) or not all(isinstance(ids, Iterable) for ids in terminals.values()):
-        raise TypeError(f"terminals give names their token ids, as in {{'NAME': [1, 2]}}, not {shown(terminals)}")
+        return {}
+    try:
+        return {name: tuple(map(index, ids)) for name, ids in terminals.items()}
+    except (AttributeError, TypeError):
+        raise TypeError(
+            f"terminals give names their token ids, as in {{'NAME': [1, 2]}}, not {shown(terminals)}"
+        ) from None
 
 
 def check_automaton(automaton: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from automata.arrays import IntArray
 
@@ -21,3 +22,18 @@ def set_only(words: IntArray, mask: IntArray) -> None:
     """Copy a mask into a wider one, int32 `[W]`, which forbids all further tokens."""
     words[: len(mask)] = mask
     words[len(mask) :] = 0
+
+
+def tokens_in(words: IntArray, places: npt.NDArray[np.intp]) -> Iterator[int]:
+    """Yield the tokens that a mask allows, int32 `[W]`, in ascending order.
+
+    Args:
+        words: the mask.
+        places: the places of its words that are not 0.
+    """
+    for place, signed in zip(places.tolist(), words[places].tolist(), strict=True):
+        word = signed & 0xFFFFFFFF
+        while word:
+            lowest = word & -word
+            yield place * 32 + lowest.bit_length() - 1
+            word ^= lowest

@@ -251,7 +251,8 @@ class TokenAutomaton(Shared, ABC):
         """Return whether tokens write a whole text of the language; a final end token is optional.
 
         Args:
-            tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it.
+            tokens: token ids; or a text, which is accepted if the automaton accepts some tokenization of it, without
+                tokens that write nothing.
         """
         if isinstance(tokens, str | bytes):
             written = bytes_or_none(tokens)
@@ -351,7 +352,7 @@ class TokenAutomaton(Shared, ABC):
         return self
 
     def arrays(self) -> dict[str, Array]:
-        """Return the tables by name, as a file stores them.
+        """Return the tables by name, as a file stores them. Tables that the automaton itself reads cannot be changed.
 
         Raises:
             LimitExceeded: the tables exceed the limits.

@@ -5,6 +5,9 @@
     first_steps      the tokens that may begin a text
     Decodings        all of them, step by step, with such a detokenizer
 
+Tokens that write nothing, such as special tokens that a constraint names, are in no tokenization of a text, unless they
+begin it.
+
 Many tokenizations of a text lead to the same state, so a search keeps the states reached at each offset of the text. A
 state does not tell whether the text has begun, because an automaton from an FST may return to its start. So the steps
 from the start are taken before the search, and are not part of it.
@@ -126,7 +129,6 @@ class Decodings:
         for token in np.flatnonzero(self._automaton.mask(place.state)).tolist():
             written = self._vocabulary.detokenize([token], at_text_start=not place.has_begun)
             reached = self._bytes.step(place.at, written)
-            if reached >= 0 and token not in self._vocabulary.eos_ids:
-                begins = self._rule is None or (self._vocabulary.tokens[token] and token not in self._rule.ignored)
-                after = self._automaton.step(place.state, token)
-                yield token, Decoding(reached, after, place.has_begun or bool(begins))
+            begins = not place.has_begun and token in self._vocabulary.silent_beginnings
+            if reached >= 0 and (written or begins):
+                yield token, Decoding(reached, self._automaton.step(place.state, token), has_begun=True)

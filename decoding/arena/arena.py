@@ -42,7 +42,7 @@ from decoding.arena.machine import Machine
 from decoding.arena.mask_chunks import num_chunks
 from decoding.arena.on_cpu import OnCpu, contiguous, lies_in_rows, unless_refused
 from decoding.arena.on_gpu import on_gpu
-from decoding.arena.program import Program, Shape
+from decoding.arena.program import Program, Shape, rounded
 from decoding.arena.sequences import Sequences
 from decoding.devices import sent
 from decoding.inputs.vocabularies import checked_vocabulary
@@ -467,7 +467,8 @@ class Arena(NotCopied):
         if wrap_up is not None:
             check_vector("wrap_up", wrap_up, size, device, is_float=True)
             more = self.excess(at)
-            logits.sub_(torch.where(more == 0, 0.0, more * wrap_up[:, None]).to(logits.dtype))
+            price = torch.where(more == 0, 0.0, more * wrap_up[:, None])
+            logits.copy_(rounded(logits - price, logits.dtype))
         if steps is not None and lies_in_rows(logits):
             return steps.mask_logits(logits, contiguous(at), remaining)
         if (kernels := self._kernels) is not None and lies_in_rows(logits):

@@ -155,6 +155,11 @@ def check_limit(automaton: TokenAutomaton, max_new_tokens: int) -> None:
         raise IncompleteOutput(f"the constraint takes at least {least} {tokens}, and the limit is {max_new_tokens}")
 
 
+def dead_end() -> IncompleteOutput:
+    """Return the error for a text that no token may follow: some text is within each of two limits, but not both."""
+    return IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
+
+
 def automata_for(
     constraint: ConstraintLikes,
     vocabulary: Vocabulary,

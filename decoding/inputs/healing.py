@@ -9,9 +9,10 @@ Prompt Design: Prompt Boundaries and Token Healing").
     Unspelled      the state after a part of these bytes
     heal(...)      a prompt and an automaton -> the rest of the prompt, and a `Healed` automaton
 
-A token may begin within the prefix and end in the automaton's language. The automaton accepts every tokenization of its
-texts, so its state after such a token is the one after any tokens that write the same bytes of its language. States
-after the prefix are the automaton's own.
+A token may begin within the prefix and end in the automaton's language. Its state is then the one after the tokens that
+write the same bytes of the language. An automaton that accepts every tokenization of its texts has one such state. One
+that was made from an FST over tokens, or that has names of tokens that write text, may have several, or forbid some of
+these tokens; then it is refused. States after the prefix are the automaton's own.
 
 Rejected: an automaton of prefix and language (compiled again for each prompt); a walk over bytes (the given automata
 are over tokens).
@@ -31,13 +32,16 @@ import numpy.typing as npt
 from automata.arrays import IntArray
 from automata.errors import EmptyLanguage, VocabularyError
 from automata.texts import text_bytes
+from automata.weighted.units import from_units
 from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import token_ids
 from decoding.inputs.tokens_by_bytes import tokens_by_bytes
 from tokenfst.canonical.automaton import CanonicalTokenAutomaton
+from tokenfst.lazy import LazyTokenAutomaton
 from tokenfst.misuse import check_automaton
 from tokenfst.token_automaton import TokenAutomaton
 from tokenfst.weighted.automaton import WeightedTokenAutomaton
+from tokenfst.weighted.token_costs import CostTable
 
 S = TypeVar("S")
 
@@ -55,8 +59,9 @@ class Unspelled:
 class Healed(TokenAutomaton):
     """All tokenizations of a prefix followed by a text of an automaton.
 
-    Its states are `Unspelled`, and after the prefix those of the automaton. If the automaton has names of tokens
-    (`tokenfst.finite.terminals`), a token that extends from the prefix into the language is read as its bytes.
+    Its states are `Unspelled`, and after the prefix those of the automaton. A token that extends from the prefix into
+    the language stands for the tokens that write the same bytes there, also if these have names in the constraint
+    (`tokenfst.finite.terminals`).
 
     Attributes:
         inner: the automaton.
@@ -72,7 +77,8 @@ class Healed(TokenAutomaton):
                 the state after it is unknown; this never happens if every byte is a token by itself.
             ValueError: the automaton is for the start of a text, or for canonical tokenization, in which tokens
                 depend on those before them; or the detokenizer is a transducer, whose state depends on the prefix; or
-                the costs of tokens do not follow from their bytes.
+                the costs of tokens do not follow from their bytes; or the state after a token that begins within the
+                prefix depends on how the bytes that follow are cut into tokens.
         """
         if inner.at_text_start or isinstance(inner, CanonicalTokenAutomaton):
             kind = "canonical tokenization" if isinstance(inner, CanonicalTokenAutomaton) else "the start of a text"
@@ -90,6 +96,9 @@ class Healed(TokenAutomaton):
         # Masks of the states along these bytes: looking into one is faster than catching an error of `advance`.
         self._masks: dict[Any, memoryview] = {}
         self._spells_all = self.vocabulary.has_every_byte
+        # Whether any tokens that write a text lead to the same state. Lazy automata have no names of writing tokens.
+        support = inner.support if isinstance(inner, WeightedTokenAutomaton) else inner
+        self._is_free = isinstance(support, LazyTokenAutomaton)
         self._spelled: dict[int, list[tuple[int, Any]]] = {}
         self._steps: dict[int, dict[int, Any]] = {}
         if self.min_tokens(self.start) >= _NEVER:
@@ -121,9 +130,8 @@ class Healed(TokenAutomaton):
             return self.inner.token_costs(state)
         if not isinstance(self.inner, WeightedTokenAutomaton):
             return super().token_costs(state)
-        table, rest = self.inner.table, len(self.prefix) - state.written
         tokens = [token for token, to in self._targets(state.written).items() if not isinstance(to, Unspelled)]
-        costs = [table.cost_from_start(self.vocabulary.tokens[token][rest:]) for token in tokens]
+        costs = [self._cost(self.inner.table, state, token) for token in tokens]
         return np.array(tokens, np.int32), np.array(costs, np.float32)
 
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:
@@ -131,8 +139,21 @@ class Healed(TokenAutomaton):
         whole = tokens if isinstance(tokens, str | bytes) else list(tokens)
         if not self.accepts(whole):
             return inf
-        text = text_bytes(whole) if isinstance(whole, str | bytes) else self.vocabulary.detokenize(whole)
-        return self.inner.weight(text[len(self.prefix) :])
+        if isinstance(whole, str | bytes):
+            return self.inner.weight(text_bytes(whole)[len(self.prefix) :])
+        if not isinstance(self.inner, WeightedTokenAutomaton):
+            return 0.0
+        table, state, cost = self.inner.table, self.start, self.initial_cost
+        for token in whole[:-1] if whole and whole[-1] in self.vocabulary.eos_ids else whole:
+            cost += self._cost(table, state, token)
+            state = self.advance(state, token)
+        return cost + from_units(table.end_cost(state.byte_state))
+
+    def _cost(self, table: CostTable, state: Any, token: int) -> float:
+        """Return the cost of an allowed token."""
+        if isinstance(state, Unspelled):
+            return table.cost_from_start(self.vocabulary.tokens[token][len(self.prefix) - state.written :])
+        return from_units(table.after(state.byte_state, token)[1])
 
     def is_final(self, state: Any) -> bool:
         """Return whether the text may end in a state."""
@@ -214,15 +235,33 @@ class Healed(TokenAutomaton):
                 yield token, reached
 
     def _after(self, text: bytes) -> Any:
-        """Return the inner state after a text, or None if it does not begin any text of the language."""
+        """Return the inner state after a text that tokens spell, or None if it does not begin any text of the language.
+
+        Raises:
+            ValueError: that depends on the tokens.
+        """
         if text not in self._reached:
-            # The last token of some tokenization, a long one first: all tokenizations lead to the same state.
+            # The last token of some tokenization, a long one first.
             for begin in range(len(text)):
                 token = self._tokens.first.get(text[begin:])
                 if token is not None and (not begin or self._is_spelled(text[:begin])):
                     self._reached[text] = self._advanced(self._after(text[:begin]), token)
                     break
+            if not self._is_free:
+                self._check_free(text)
         return self._reached[text]
+
+    def _check_free(self, text: bytes) -> None:
+        """Check that all tokens that write a text lead to the state that some of them lead to."""
+        for begin in range(len(text)):
+            if not self._is_spelled(text[:begin]):
+                continue
+            before = self._after(text[:begin])
+            if any(self._advanced(before, token) != self._reached[text] for token in self._tokens.ids(text[begin:])):
+                raise ValueError(
+                    f"a prompt is not healed before an automaton in which the tokens that write {text!r} lead to "
+                    "different states, or only some of them are allowed"
+                )
 
     def _advanced(self, state: Any, token: int) -> Any:
         if state is None:

@@ -135,10 +135,12 @@ def first_token(tokenizer: Any) -> int:
 
 
 def pad_token(tokenizer: Any, vocabulary: Vocabulary, model: Any) -> int:
-    """Return the token that fills a batch: the tokenizer's padding, or the first end token if there is none, or if it
-    was added to the tokenizer and not to the model."""
+    """Return the token that fills a batch: the tokenizer's padding, or the first end token if there is none, if it was
+    added to the tokenizer and not to the model, or if it writes something, which would belong to a text before it."""
     known = getattr(tokenizer, "pad_token_id", None)
-    return int(known) if known is not None and known < _num_embeddings(model) else vocabulary.eos_ids[0]
+    if known is None or known >= min(len(vocabulary), _num_embeddings(model)) or vocabulary.tokens[known]:
+        return vocabulary.eos_ids[0]
+    return int(known)
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device | str) -> dict[str, Tensor]:

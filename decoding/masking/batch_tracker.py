@@ -27,14 +27,14 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from automata.errors import IncompleteOutput, TokenNotAllowed, TooManyConfigurations
+from automata.errors import TokenNotAllowed, TooManyConfigurations
 from decoding.arena import FREE_SLOT, Arena, Sequences, tables_for_arena
 from decoding.arena.arena import MAX_DEPTH
 from decoding.arena.bits import tokens_of_byte, unpacked
 from decoding.arena.layout import DEAD
 from decoding.arena.program import rounded
 from decoding.devices import sent
-from decoding.inputs.constraints import check_vocabulary, check_width
+from decoding.inputs.constraints import check_vocabulary, check_width, dead_end
 from decoding.inputs.healing import Healed
 from decoding.masking.costs import subtract_costs
 from decoding.masking.host_masks import ASTRAY, ENDED, HostState, advanced, host_excess, packed_masks
@@ -266,7 +266,7 @@ class BatchTracker:
             for row, state in enumerate(host):
                 if not _is_idle(state):
                     more = host_excess(self._by_row[row], state, self.width).to(self.device)
-                    scores[row] -= (wrap_up * more).to(scores.dtype)
+                    scores[row] = rounded(scores[row] - (wrap_up * more).float(), scores.dtype)
         if any(automaton is not None and automaton.is_weighted for automaton in self.automata):
             rows = zip(self._by_row, host, strict=True)
             live = [None if one is None or _is_idle(state) else (one, state) for one, state in rows]
@@ -282,7 +282,7 @@ class BatchTracker:
         Raises:
             TokenNotAllowed: every row has a token that the constraint forbids.
             IncompleteOutput: a row can be completed within the remaining tokens, but only with a stack higher than
-                `max_depth`.
+                `max_depth`, or than that of its automaton (`within`).
             TooManyConfigurations: a row has more derivations side by side than the automaton may carry.
             ValueError: a row continues none of the rows of the previous call.
         """
@@ -356,7 +356,7 @@ class BatchTracker:
         stuck = self._held & ~astray & ~has_way
         for row in stuck.nonzero().flatten().tolist():
             if remaining is None or not self._needs_more(states, row, remaining):
-                raise IncompleteOutput("a text cannot be completed within both `max_new_tokens` and `max_depth`")
+                raise dead_end()
         return stuck
 
     def _needs_more(self, states: BatchStates, row: int, remaining: int) -> bool:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from automata.errors import TokenNotAllowed
+from decoding.inputs.constraints import dead_end
 from tokenfst.batches import fill_bitmasks
 from tokenfst.packed_words import set_only
 from tokenfst.token_automaton import TokenAutomaton
@@ -52,13 +53,17 @@ def packed_masks(
     """Return the masks of a batch as packed words, `[B, W]` int32: bit `i & 31` of word `i >> 5` is token i.
 
     A row that is not kept on the host allows everything. A row that has ended, or holds a token that is not allowed,
-    allows the end tokens.
+    allows the end tokens. A row that cannot be completed within the remaining tokens allows nothing; a beam of
+    probability zero may be such a row.
 
     Args:
         automata: the automaton of each row.
         states: the state of each row.
         width: V, the width of the logits; `W = ceil(V / 32)`.
         remaining: the number of tokens that may still be written, including the end token; None for any number.
+
+    Raises:
+        IncompleteOutput: a row can be completed in time, but only with a stack higher than its automaton may have.
     """
     words = np.full((len(states), -(-width // 32)), -1, np.int32)
     live = [row for row, state in enumerate(states) if state is not None and state is not ASTRAY and state is not ENDED]
@@ -66,6 +71,9 @@ def packed_masks(
         filled: Any = np.empty((len(live), words.shape[1]), np.int32)
         each: list[Any] = [automata[row] for row in live]
         fill_bitmasks(each, [states[row] for row in live], filled, [remaining] * len(live))
+        for row in np.flatnonzero(~filled.any(1)).tolist():
+            if remaining is None or each[row].fits(states[live[row]], remaining):
+                raise dead_end()
         words[live] = filled
     for row, state in enumerate(states):
         if state is ASTRAY or state is ENDED:

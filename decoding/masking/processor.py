@@ -155,8 +155,8 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         Raises:
             TokenNotAllowed: every row has a token that the constraint forbids.
             IncompleteOutput: a row can be completed within the remaining tokens, but only with a stack higher than
-                `max_depth`; or the shortest text of a constraint that was still being compiled takes more than
-                `max_new_tokens`.
+                `max_depth`, or than that of its automaton (`within`); or the shortest text of a constraint that was
+                still being compiled takes more than `max_new_tokens`.
             TooManyConfigurations: a row has more derivations side by side than the automaton may carry.
             ValueError: the prompts differ from those of the first call, or the scores do not cover the vocabulary.
             VocabularyError: the scores are more than twice as wide as the vocabulary, so they belong to another model.

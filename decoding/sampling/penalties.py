@@ -85,6 +85,7 @@ def _counts(tokens: Tensor, logits: Tensor) -> Tensor:
     """Return how often each token occurs in each row, `[B, V]` float32."""
     batch, width = logits.shape
     counts = torch.zeros(batch, width + 1, device=logits.device)
-    # Padding is counted in an additional column, which is cut off.
-    places = torch.where(tokens < 0, width, tokens)
+    # Padding is counted in an additional column, which is cut off; so are tokens of the prompt without a logit, which
+    # the model reads and cannot write.
+    places = torch.where((tokens < 0) | (tokens >= width), width, tokens)
     return counts.scatter_add_(1, places, torch.ones_like(places, dtype=counts.dtype))[:, :width]

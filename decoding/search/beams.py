@@ -26,7 +26,7 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from automata.limits import DEFAULT_LIMITS, Limits
-from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.constraints import ConstraintLikes, automata_for, dead_end
 from decoding.inputs.counts import token_count
 from decoding.inputs.healing import Healed
 from decoding.inputs.prompts import Prompts, prompt_tokens
@@ -73,7 +73,8 @@ def beam_search(
         found only texts that earlier groups had found. All are complete, and differ as sequences of tokens.
 
     Raises:
-        IncompleteOutput: the shortest text takes more than `max_new_tokens`.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; or no beam can be completed within both
+            `max_new_tokens` and the depth to which its automaton is limited (`within`).
         ValueError: `beams` is not positive, or not a multiple of `groups`; `diversity` is negative or not finite;
             `length_penalty` is out of its range; there are more or fewer constraints than prompts; or the logits are
             narrower than the vocabulary.
@@ -152,8 +153,15 @@ class _Search:
         return [beam for group in self.groups for beam in group.live]
 
     def found(self) -> list[Hypothesis]:
-        """Return the finished texts of all groups, best first."""
-        return sorted((one for group in self.groups for one in group.finished), key=lambda one: -one.score)
+        """Return the finished texts of all groups, best first.
+
+        Raises:
+            IncompleteOutput: there are none: every beam ended where its automaton allows nothing.
+        """
+        finished = [one for group in self.groups for one in group.finished]
+        if not finished:
+            raise dead_end()
+        return sorted(finished, key=lambda one: -one.score)
 
     def _end(self, group: _Group, number: int, continuations: list[Continuations], ended: set[tuple[int, ...]]) -> None:
         for beam in group.live:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-# The largest exponent: a length of a billion tokens to this power still fits into a float.
+# The longest length that is told apart, and the largest exponent: the one to the power of the other fits into a float.
+_LONGEST: Final = 10**9
 _LARGEST_PENALTY: Final = 32
 
 
@@ -40,4 +41,4 @@ def check_penalty(penalty: float) -> None:
 
 def normalized(log_probability: float, length: int, penalty: float) -> float:
     """Return the log-probability divided by `length ** penalty`; for penalty 1 this is the mean over tokens."""
-    return log_probability / float(length**penalty)
+    return log_probability / float(min(length, _LONGEST) ** penalty)

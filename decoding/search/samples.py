@@ -12,12 +12,12 @@ from transformers import PreTrainedModel
 
 from automata.limits import DEFAULT_LIMITS, Limits
 from decoding.difficulty import Difficulty
-from decoding.inputs.constraints import ConstraintLikes, automata_for
+from decoding.inputs.constraints import ConstraintLikes, automata_for, dead_end
 from decoding.inputs.counts import token_count
 from decoding.inputs.prompts import Prompts, prompt_tokens
 from decoding.inputs.vocabularies import vocabulary_of
 from decoding.masking.costs import subtract_costs
-from decoding.sampling import History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
+from decoding.sampling import NOTHING, History, Noise, Sampling, SamplingOptions, choose, derived_seed, probabilities
 from decoding.sampling.parameters import sampling_of
 from decoding.sampling.penalties import penalized
 from decoding.search.hypothesis import Hypothesis, check_penalty, normalized
@@ -66,7 +66,8 @@ def best_of_n(
         complete.
 
     Raises:
-        IncompleteOutput: the shortest text takes more than `max_new_tokens`.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; or a text cannot be completed within both
+            `max_new_tokens` and the depth to which its automaton is limited (`within`).
         ValueError: n is not positive; `length_penalty` is out of its range; there are more or fewer constraints than
             prompts; or the logits are narrower than the vocabulary.
         Exception: as for `generate`.
@@ -99,7 +100,13 @@ class _Sample:
     ended: bool = False
 
     def add(self, token: int, score: float) -> None:
-        """Write a token."""
+        """Write a token.
+
+        Raises:
+            IncompleteOutput: the token is `NOTHING`.
+        """
+        if token == NOTHING:
+            raise dead_end()
         self.tokens.append(token)
         self.log_probability += score
         self.ended = token in self.automaton.vocabulary.eos_ids
@@ -155,7 +162,7 @@ class _Sampler:
         if self.difficulty is not None:
             wanted = choose(probabilities(scores, None, self.sampling), noise, step)
             self.difficulty.add(logits, now.allowed, wanted, numbers)
-        places = tokens[:, None]
+        places = tokens.clamp(min=0)[:, None]
         own = now.scores.gather(1, places)[:, 0]
         found = torch.where(now.ends.gather(1, places)[:, 0], now.end_scores(), own)
         for sample, token, score in zip(samples, tokens.tolist(), found.tolist(), strict=True):

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from decoding.difficulty import log_probabilities
+from decoding.inputs.constraints import check_width
 from decoding.masking.costs import subtract_costs
 from tokenfst.token_automaton import TokenAutomaton
 
@@ -59,13 +60,12 @@ class Step(NamedTuple):
             remaining: the number of tokens that may still be written, including the end token.
 
         Raises:
-            ValueError: the logits are narrower than the vocabulary.
+            ValueError, VocabularyError: the logits do not fit the vocabulary (`check_width`).
         """
         allowed, ends = np.zeros((2, *logits.shape), np.bool_)
         for row, (automaton, state) in enumerate(positions):
             size, end_ids = len(automaton.vocabulary), list(automaton.vocabulary.eos_ids)
-            if logits.shape[1] < size:
-                raise ValueError(f"logits of width {logits.shape[1]} do not cover the vocabulary of {size}")
+            check_width(logits.shape[1], automaton.vocabulary)
             allowed[row, :size] = automaton.mask(state, remaining)
             ends[row, end_ids] = allowed[row, end_ids]
         return Step(

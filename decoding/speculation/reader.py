@@ -42,6 +42,8 @@ _IDLE = 8
 _ALONE = "write one text at a time, and chains"
 # The kinds of layers whose part of a cache can be cut back.
 _CUT_BACK = frozenset(["full_attention", "sliding_attention", "chunked_attention"])
+# Settings that say how many tokens some layers see; `window_size` belongs to GPT-Neo, whose layers may all be global.
+_WINDOWS = ("sliding_window", "sliding_window_size", "attention_chunk_size", "keep_window_size", "window_size")
 # Models that always have linear biases; others say so in their configuration.
 _ALIBI = ("bloom", "mpt")
 
@@ -89,7 +91,8 @@ class CachedModel:
     """A causal model of `transformers` and its cache for a batch of texts.
 
     Attributes:
-        model: the model; it must have plain causal attention if several texts or branches are read at once.
+        model: the model; it must have plain causal attention if several texts or branches are read at once. Layers may
+            see a window of the text as long as the whole cache fits into it.
         forwards: the number of forward passes so far.
     """
 
@@ -103,7 +106,7 @@ class CachedModel:
         Raises:
             ValueError: the model has a state that cannot be taken back, as recurrent models have.
         """
-        layers = getattr(getattr(model, "config", None), "layer_types", None) or ()
+        layers = getattr(_text_config(model), "layer_types", None) or ()
         if getattr(model, "_is_stateful", False) or not set(layers) <= _CUT_BACK:
             raise ValueError(_recurrent(model))
         self.model = model
@@ -194,7 +197,7 @@ class CachedModel:
 
     def _mask(self, news: dict[int, NewTokens], slots: int, width: int) -> Mask:
         """Return which slots each token sees, `[B, N, slots + N]`."""
-        self._require_plain_attention()
+        self._require_plain_attention(slots + width)
         mask = np.zeros((len(self._rows), width, slots + width), np.bool_)
         # Padding sees itself, because attention to nothing is not defined.
         mask[:, np.arange(width), slots + np.arange(width)] = True
@@ -202,15 +205,16 @@ class CachedModel:
             news[row].show(mask[lane, width - len(news[row]) :])
         return mask
 
-    def _require_plain_attention(self) -> None:
-        config = self.model.config
+    def _require_plain_attention(self, slots: int) -> None:
+        """Raise ValueError unless the model's attention to this many slots is decided by the mask alone."""
+        config = _text_config(self.model)
         attention = getattr(config, "_attn_implementation", None) or "eager"
         if attention not in ("eager", "sdpa"):
             raise ValueError(f"attention {attention!r} takes no mask of slots: {_ALONE}")
         if getattr(config, "alibi", False) or getattr(config, "model_type", "") in _ALIBI:
             raise ValueError(f"attention with linear biases (ALiBi) takes no mask of slots: {_ALONE}")
-        window = getattr(config, "sliding_window", None)
-        if window is not None and self._cache.get_seq_length() >= window // 2:
+        window = _window(config)
+        if window is not None and slots > window:
             raise ValueError(f"attention in a window of {window} takes no mask of slots: {_ALONE}")
 
     def _tidy(self) -> int:
@@ -236,6 +240,20 @@ class CachedModel:
             layer.keys = layer.keys.gather(2, where.expand(-1, layer.keys.shape[1], -1, layer.keys.shape[3]))
             layer.values = layer.values.gather(2, where.expand(-1, layer.values.shape[1], -1, layer.values.shape[3]))
         return longest
+
+
+def _text_config(model: Any) -> Any:
+    """Return the configuration of a model, or of its part for texts if it reads images too; None if there is none."""
+    config: Any = getattr(model, "config", None)
+    return config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else config
+
+
+def _window(config: Any) -> int | None:
+    """Return the number of tokens that every layer sees at least; None if all layers see all tokens."""
+    sizes = {name: getattr(config, name, None) for name in _WINDOWS}
+    if "local" not in getattr(config, "attention_layers", ()):
+        del sizes["window_size"]
+    return min((size for size in sizes.values() if size is not None), default=None)
 
 
 def _recurrent(model: Any) -> str:

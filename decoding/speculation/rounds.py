@@ -71,12 +71,15 @@ def decode_speculatively(
         The texts, in the order of the prompts.
 
     Raises:
-        IncompleteOutput: the shortest text of an automaton takes more than `max_new_tokens`.
-        VocabularyError: an automaton's vocabulary has no end token, so no text could end.
+        IncompleteOutput: the shortest text of an automaton takes more than `max_new_tokens`; or a text cannot be
+            completed within both `max_new_tokens` and the depth to which its automaton is limited (`within`).
+        VocabularyError: an automaton's vocabulary has no end token, so no text could end; or the logits are more than
+            twice as wide as the vocabulary, so they belong to another model.
         TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
         TypeError: an automaton is something else.
         ValueError: a prompt is empty; there are more or fewer automata or settings than prompts; masking is
-            opportunistic and the distribution is truncated; `CachedModel` refuses the model; or a number is too small.
+            opportunistic and the distribution is truncated; `CachedModel` refuses the model; the logits are narrower
+            than the vocabulary; or a number is too small.
     """
     clock, max_new_tokens = time.perf_counter(), token_count("max_new_tokens", max_new_tokens, least=1)
     max_proposed = token_count("max_proposed", max_proposed, least=0)

@@ -39,8 +39,9 @@ from torch import Tensor
 from automata.arrays import IntArray
 from automata.errors import TokenNotAllowed
 from decoding.arena.bits import tokens_of_byte, unpacked
+from decoding.inputs.constraints import check_width, dead_end
 from decoding.masking.costs import subtract_costs
-from decoding.sampling import History, Noise, Sampling, Samplings, choose, probabilities
+from decoding.sampling import NOTHING, History, Noise, Sampling, Samplings, choose, probabilities
 from decoding.sampling.penalties import penalized
 from decoding.speculation.tree import ROOT, Tree
 
@@ -97,22 +98,34 @@ class Verification:
             trees: the tree of each text.
             logits: `[P, V]` for each tree, from the model, for its P places that are asked.
             opportunistic: whether a mask is made only if the first draw is refused.
+
+        Raises:
+            ValueError, VocabularyError: the logits do not fit the vocabulary (`check_width`).
         """
         self._trees, self._opportunistic = trees, opportunistic
         self._places = [(number, place) for number, tree in enumerate(trees) for place in tree.asked()]
         self._row_of = {pair: row for row, pair in enumerate(self._places)}
         self._coins: dict[tuple[int, int], list[float]] = {}
         if self._places:
-            self._scores, every = self._weighed(torch.cat(list(logits))), [*range(len(self._places))]
+            together, every = torch.cat(list(logits)), [*range(len(self._places))]
+            for tree in trees:
+                check_width(together.shape[1], tree.automaton.vocabulary)
+            self._scores = self._weighed(together)
             self._probabilities = self._distribution(every, masked=not opportunistic)
             self._tokens: list[int] = choose(self._probabilities, *self._noise(every)).tolist()
             self._coins = self._coins_of()
 
     def verdict(self, number: int) -> Verdict:
-        """Return the part of one of the trees that the model accepts, and the token after it."""
+        """Return the part of one of the trees that the model accepts, and the token after it.
+
+        Raises:
+            IncompleteOutput: no token may follow that part.
+        """
         tree, place, nodes = self._trees[number], ROOT, list[int]()
         while True:
             node, token = self._step(number, place)
+            if token == NOTHING:
+                raise dead_end()
             if node is None:
                 return Verdict(nodes, token)
             nodes.append(node)

@@ -93,7 +93,9 @@ class NotesReader:
         assert automaton.source is not None
         try:
             with Work(limits).current() as work:
-                self._following = Following(automaton.source, automaton.vocabulary, work)
+                self._following = Following(
+                    automaton.source, automaton.vocabulary, work, at_text_start=automaton.at_text_start
+                )
         except LimitExceeded as error:
             self._stop(error)
 

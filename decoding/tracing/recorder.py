@@ -69,8 +69,10 @@ class Recorder(InPlace):
                 raise ValueError("a trace follows texts that grow by one token at a time, and these do not")
             self._close(self._open, input_ids[:, -1])
         before = log_probabilities(scores)
+        # Other processors may have forbidden tokens, so the mask of the constraint cannot be read from the scores.
+        mask = self._processor.apply_(input_ids, torch.zeros_like(scores, dtype=torch.float32)).isfinite()
         masked = super().__call__(input_ids, scores)
-        mask, after = masked > -torch.inf, log_probabilities(masked)
+        after = log_probabilities(masked)
         number = min(TOP, scores.shape[1])
         top = [each.topk(number, dim=1).indices for each in (before, after)]
         self._open, self._length = _Open(before, after, mask, torch.cat(top, 1)), input_ids.shape[1]

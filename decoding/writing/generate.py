@@ -169,11 +169,13 @@ def generate(
     Raises:
         PatternError, EmptyLanguage, LimitExceeded: as for `tokenfst.compile`.
         TooManyConfigurations: a text has more derivations side by side than the automaton may carry.
-        IncompleteOutput: the shortest text takes more than `max_new_tokens`; other options stopped a text early; or the
-            model itself rules out every token that the constraint allows, with logits of minus infinity.
+        IncompleteOutput: the shortest text takes more than `max_new_tokens`; a text cannot be completed within both
+            `max_new_tokens` and `max_depth`, or the depth of its automaton (`within`); other options stopped a text
+            early; or the model itself rules out every token that the constraint allows, with logits of minus infinity.
         RuntimeError: `transformers` cannot draw from logits that are infinite or not numbers. `stream` and the searches
             can.
-        VocabularyError: the tokenizer has no end token, or an automaton is over another vocabulary.
+        VocabularyError: the tokenizer has no end token, an automaton is over another vocabulary, or the model's logits
+            are more than twice as wide as the vocabulary.
         TypeError, ValueError: an argument has the wrong type or value; options cannot be combined; there are more or
             fewer constraints or seeds than prompts; or `at_text_start` is true, and an automaton was compiled without
             it.

@@ -25,6 +25,7 @@ from tokenfst._native import Pairs
 from tokenfst.canonical.encoder import encoder_digest
 from tokenfst.files import Array
 from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.read_only import read_only
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
@@ -103,8 +104,7 @@ class CanonicalTokenAutomaton(NativeTokenAutomaton):
     @cached_property
     def text_states(self) -> TextStates:
         """The text states and their edges; the last text state, for the end of the sequence, has none."""
-        columns = np.ascontiguousarray(self.core.edges.T)
-        columns.setflags(write=False)
+        columns = read_only(np.ascontiguousarray(self.core.edges.T))
         return TextStates(self.core.offsets, columns[0], columns[1:3], columns[3:], self.core.final)
 
     @property

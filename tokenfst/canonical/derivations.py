@@ -20,7 +20,8 @@ def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) ->
     """Return the derivations of all tokens, found by applying the encoder's merges to the bytes of each.
 
     Raises:
-        UnsupportedTokenizer: the list of merges names a token that writes nothing.
+        UnsupportedTokenizer: the list of merges names a token that writes nothing, or one that does not write the bytes
+            of the two that it is made of.
         VocabularyError: it names a token that the vocabulary does not have.
         LimitExceeded: the derivations exceed a limit.
         Cancelled: another thread cancelled the compilation.
@@ -37,8 +38,10 @@ def derive_tokens(vocabulary: Vocabulary, bpe: BPE, work: Work | None = None) ->
     if number < len(merges):
         left, right, result = bpe.merges[number]
         tokens = vocabulary.tokens
+        writes_all = all(tokens[token] for token in bpe.merges[number])
+        reason = "it does not write their bytes" if writes_all else "one of them writes nothing"
         raise UnsupportedTokenizer(
             f"merge {number} makes token {result} ({tokens[result]!r}) of token {left} ({tokens[left]!r}) and token "
-            f"{right} ({tokens[right]!r}); one of them writes nothing, so the encoder's tokens are unknown"
+            f"{right} ({tokens[right]!r}); {reason}, so the encoder's tokens are unknown"
         )
     return _native.derivations(vocabulary.native, merges, budget)

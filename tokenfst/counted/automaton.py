@@ -34,6 +34,7 @@ from tokenfst.counted.classes import counted_classes
 from tokenfst.drawing import MAX_STATES, PictureCosts
 from tokenfst.finite.automaton import MAX_CACHED_MASKS, FiniteTokenAutomaton
 from tokenfst.finite.transitions import Counted
+from tokenfst.read_only import read_only
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
@@ -65,7 +66,7 @@ class CountedTokenAutomaton(FiniteTokenAutomaton):
     def transitions(self) -> Counted:
         """The guarded edges between control states."""
         offsets, edges, max_register = self.core.transitions
-        return Counted(max_register, self.num_classes, offsets, *np.ascontiguousarray(edges.T))
+        return Counted(max_register, self.num_classes, offsets, *read_only(np.ascontiguousarray(edges.T)))
 
     def draw(
         self,

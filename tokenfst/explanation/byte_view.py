@@ -2,7 +2,7 @@
 
 The vocabulary of a model may lack single bytes, and its tokenization may be canonical. So the same constraint over a
 vocabulary of all bytes shows at which byte a token fails. Tokens that the constraint names are symbols of that
-vocabulary too.
+vocabulary too. If they begin a text, they write there what the decoder writes for them; bytes write themselves.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tokenfst.compile import Constraint, compile, language_of  # noqa: A004
 from tokenfst.finite.terminals import Terminals, token_set
 from tokenfst.vocabulary import Vocabulary
 from tokenfst.vocabulary.all_bytes import ALL_BYTES
+from tokenfst.vocabulary.text_start import TextStart
 
 _END: Final = 256
 # The maximum number of bytes of a completion.
@@ -35,7 +36,15 @@ class ByteView:
         labels: the names of tokens in the constraint, each with its tokens.
     """
 
-    def __init__(self, constraint: Constraint, vocabulary: Vocabulary, terminals: Terminals, work: Work) -> None:
+    def __init__(
+        self,
+        constraint: Constraint,
+        vocabulary: Vocabulary,
+        terminals: Terminals,
+        work: Work,
+        *,
+        at_text_start: bool,
+    ) -> None:
         """Compile a constraint over bytes.
 
         Args:
@@ -43,6 +52,7 @@ class ByteView:
             vocabulary: the tokens that its labels stand for.
             terminals: the token ids of labels, by name.
             work: the limits.
+            at_text_start: whether the tokens begin a text.
         """
         self.labels: Mapping[str, frozenset[int]] = {}
         self._symbol: dict[int, int] = {}
@@ -52,17 +62,34 @@ class ByteView:
         try:
             self._automaton = compile(constraint, ALL_BYTES, limits=work.limits)
         except UnknownTerminal:
-            self._automaton = self._labelled(vocabulary, terminals, work)
+            rule = vocabulary.text_start if at_text_start else None
+            self._automaton = self._labelled(vocabulary, terminals, rule, work)
         self.start = self._automaton.start
 
-    def _labelled(self, vocabulary: Vocabulary, terminals: Terminals, work: Work) -> Any:
+    def _labelled(self, vocabulary: Vocabulary, terminals: Terminals, rule: TextStart | None, work: Work) -> Any:
         names = _names_in(self._constraint, work)
         self.labels = {name: frozenset(token_set(name, vocabulary, terminals).tolist()) for name in names}
-        tokens = sorted(frozenset[int]().union(*self.labels.values()))
+        # The token after one that writes nothing, but begins the text, does not begin it.
+        silent = vocabulary.silent_beginnings if rule else ()
+        tokens = sorted(frozenset(silent).union(*self.labels.values()))
         self._symbol = {token: len(ALL_BYTES) + place for place, token in enumerate(tokens)}
-        symbols = Vocabulary([*ALL_BYTES.tokens, *(vocabulary.tokens[token] for token in tokens)], [_END])
+        symbols = Vocabulary(
+            [*ALL_BYTES.tokens, *(vocabulary.tokens[token] for token in tokens)],
+            [_END],
+            text_start=None if rule is None else self._beginning(rule, vocabulary),
+        )
         own = {name: [self._symbol[token] for token in members] for name, members in self.labels.items()}
-        return compile(self._constraint, symbols, terminals=own, limits=work.limits)
+        at_text_start = rule is not None
+        return compile(self._constraint, symbols, at_text_start=at_text_start, terminals=own, limits=work.limits)
+
+    def _beginning(self, rule: TextStart, vocabulary: Vocabulary) -> TextStart:
+        """Return what the symbols write at the start of a text."""
+        first = {byte: bytes([byte]) for byte in range(_END)}
+        for token, symbol in self._symbol.items():
+            if vocabulary.tokens[token] and token not in rule.ignored:
+                first[symbol] = rule.first(token, vocabulary.tokens[token])
+        ignored = frozenset(self._symbol[token] for token in rule.ignored if token in self._symbol)
+        return TextStart(exceptions=first, ignored=ignored)
 
     def names_of(self, token: int) -> frozenset[str]:
         """Return the names in the constraint that stand for a token."""
@@ -72,8 +99,12 @@ class ByteView:
         """Return the state after a byte, None if it may not come."""
         return self._automaton.step(state, byte)
 
+    def is_symbol(self, token: int) -> bool:
+        """Return whether a token is read as a whole, by `step_token`, and not by its bytes."""
+        return token in self._symbol
+
     def step_token(self, state: Any, token: int) -> Any:
-        """Return the state after a token that the constraint has a name for, None if it may not come."""
+        """Return the state after a token that is a symbol, None if it may not come."""
         return self._automaton.step(state, self._symbol[token])
 
     def read(self, state: Any, text: bytes) -> tuple[Any, int]:

@@ -53,10 +53,11 @@ class _Written:
         failed = None if length == len(text) else len(self.text) + length
         return _Written(at, None, [*self.symbols, *text[:length]], self.text + text, failed, self.has_begun)
 
-    def named(self, view: ByteView, token: int) -> _Written:
-        """Return the text after an allowed token that has names in the constraint."""
-        symbols = [*self.symbols, view.names_of(token)]
-        return _Written(view.step_token(self.at, token), None, symbols, self.text, None, self.has_begun)
+    def with_symbol(self, view: ByteView, token: int, text: bytes) -> _Written:
+        """Return the text after an allowed token that is a symbol of the view, and that writes some bytes."""
+        names, at = view.names_of(token), view.step_token(self.at, token)
+        symbols = [*self.symbols, *([names] if names else [])]
+        return _Written(at, None, symbols, self.text + text, None, self.has_begun)
 
 
 class Explainer:
@@ -71,7 +72,9 @@ class Explainer:
             work: the limits.
         """
         self.source, self.vocabulary = source, automaton.vocabulary
-        self.view = ByteView(source.constraint, self.vocabulary, source.terminals, work)
+        self.view = ByteView(
+            source.constraint, self.vocabulary, source.terminals, work, at_text_start=automaton.at_text_start
+        )
 
     def explain(self, automaton: TokenAutomaton, prefix: str | bytes | Iterable[int], token: Any) -> Explanation:
         """Explain a prefix and a token; see `tokenfst.explain`."""
@@ -118,7 +121,7 @@ class Explainer:
         """
         if text and self.source.tokenization == "canonical":
             raise ValueError("what may follow canonical tokens depends on the last one: give the prefix as token ids")
-        name = self._name_of_tokens_in(text)
+        name = self._name_of_tokens_in(automaton, text)
         if name is not None:
             raise ValueError(f"tokens that {name!r} names may have written parts of the prefix: give it as token ids")
         written = _Written(self.view.start, automaton.start).added(self.view, text)
@@ -126,11 +129,14 @@ class Explainer:
         written.has_begun = bool(text)
         return written
 
-    def _name_of_tokens_in(self, text: bytes) -> str | None:
+    def _name_of_tokens_in(self, automaton: TokenAutomaton, text: bytes) -> str | None:
         """Return a name in the constraint of a token that may have written a part of a text, None if there is none."""
         for name, members in self.view.labels.items():
-            if any(own and own in text for own in map(self.vocabulary.tokens.__getitem__, members)):
-                return name
+            for token in members:
+                own = self.vocabulary.tokens[token]
+                first = self.vocabulary.detokenize([token], at_text_start=automaton.at_text_start)
+                if (own and own in text) or (first and text.startswith(first)):
+                    return name
         return None
 
     def _tokens(self, automaton: TokenAutomaton, prefix: Iterable[int]) -> tuple[_Written, int | None]:
@@ -150,10 +156,8 @@ class Explainer:
 
     def _after(self, written: _Written, token: int, own: bytes) -> _Written:
         """Return the text after an allowed token."""
-        if self.view.names_of(token):
-            after = written.named(self.view, token)
-            after.text += own
-            return after
+        if self.view.is_symbol(token):
+            return written.with_symbol(self.view, token, own)
         return written.added(self.view, own)
 
     def _bytes_of(self, automaton: TokenAutomaton, token: int, written: _Written) -> bytes:

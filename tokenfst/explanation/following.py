@@ -19,17 +19,18 @@ from tokenfst.vocabulary import Vocabulary
 class Following:
     """Follows one text of a constraint; each call needs a current compilation (`Work.current`)."""
 
-    def __init__(self, source: Source, vocabulary: Vocabulary, work: Work) -> None:
+    def __init__(self, source: Source, vocabulary: Vocabulary, work: Work, *, at_text_start: bool = False) -> None:
         """Compile the constraint over bytes, and begin before the first byte.
 
         Args:
             source: what an automaton was compiled from.
             vocabulary: the tokens; the vocabulary has no `detokenizer`.
             work: the limits.
+            at_text_start: whether the tokens begin a text.
         """
         constraint = source.constraint
         self._pattern = constraint if isinstance(constraint, str) else None
-        self._view = ByteView(constraint, vocabulary, source.terminals, work)
+        self._view = ByteView(constraint, vocabulary, source.terminals, work, at_text_start=at_text_start)
         self._at, self._text = self._view.start, b""
         self._walk: Walk | None = walk_of(constraint)
         self._find = constraint.place_finder() if isinstance(constraint, SupportsPlaces) else None
@@ -41,10 +42,10 @@ class Following:
             token: its id.
             written: the bytes that it adds to the text.
         """
-        names = self._view.names_of(token)
-        if names:
+        if self._view.is_symbol(token):
             self._at = self._view.step_token(self._at, token)
-            self._read(names)
+            if names := self._view.names_of(token):
+                self._read(names)
         else:
             self._at, _ = self._view.read(self._at, written)
             for byte in written:

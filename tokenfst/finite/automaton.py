@@ -29,6 +29,7 @@ from tokenfst.files import Array
 from tokenfst.finite.to_fst import to_fst
 from tokenfst.finite.transitions import DENSE_BYTES, Csr, Dense, Transitions
 from tokenfst.native_automaton import NativeTokenAutomaton
+from tokenfst.read_only import read_only
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
@@ -214,18 +215,18 @@ class FiniteTokenAutomaton(NativeTokenAutomaton):
         if len(arrays) == 1:
             return Dense(*arrays)
         offsets, edges = arrays
-        edge_class, edge_target = np.ascontiguousarray(edges.T)
+        edge_class, edge_target = read_only(np.ascontiguousarray(edges.T))
         return Csr(offsets, edge_class, edge_target, self.num_classes)
 
     @cached_property
     def run_end(self) -> IntArray:
         """One past the last rank of each run of ranks with one class, `[R]` int32; runs cover all ranks in order."""
-        return np.ascontiguousarray(self.core.runs[:, 0])
+        return read_only(np.ascontiguousarray(self.core.runs[:, 0]))
 
     @cached_property
     def run_class(self) -> IntArray:
         """The class of each run, `[R]` int32."""
-        return np.ascontiguousarray(self.core.runs[:, 1])
+        return read_only(np.ascontiguousarray(self.core.runs[:, 1]))
 
     @cached_property
     def token_class(self) -> IntArray:

@@ -27,6 +27,7 @@ from tokenfst.files import Array
 from tokenfst.native_automaton import NativeTokenAutomaton
 from tokenfst.pushdown.distance import PushdownDistance, distances, stack_distance
 from tokenfst.pushdown.tables import SIZES, arrays_of
+from tokenfst.read_only import read_only
 from tokenfst.token_automaton import State
 from tokenfst.vocabulary import Vocabulary
 
@@ -174,12 +175,12 @@ class PushdownTokenAutomaton(NativeTokenAutomaton):
     @cached_property
     def run_end(self) -> IntArray:
         """One past the last rank of each run of ranks with one class, `[R]` int32; runs cover all ranks in order."""
-        return self.core.run_end
+        return read_only(self.core.run_end)
 
     @cached_property
     def run_class(self) -> IntArray:
         """The class of each run, `[R]` int32."""
-        return self.core.run_class
+        return read_only(self.core.run_class)
 
     @cached_property
     def token_class(self) -> IntArray:

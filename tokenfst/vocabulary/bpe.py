@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import chain
 
 # The pattern of GPT-2, which is built into `ByteLevel` pre-tokenizers.
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -39,7 +40,9 @@ class BPE:
     def __post_init__(self) -> None:
         if self.pattern is not None and not isinstance(self.pattern, str):
             raise TypeError(f"a pattern of pieces is a text or None, not {self.pattern!r}")
-        if self.merges and not all(len(merge) == 3 for merge in self.merges):
+        merges = self.merges or ()
+        kinds = set(map(type, chain.from_iterable(merges)))
+        if not all(len(merge) == 3 for merge in merges) or not all(hasattr(kind, "__index__") for kind in kinds):
             raise TypeError("a merge is the ids of the left, the right and the merged token")
 
     def __repr__(self) -> str:

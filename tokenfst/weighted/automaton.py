@@ -108,10 +108,11 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     def token_costs(self, state: State) -> tuple[IntArray, npt.NDArray[np.float32]]:
         """Return the tokens that do not cost 0 in a state; see `TokenAutomaton.token_costs`."""
-        if state.byte_state == ENDED:
+        if _checked(state).byte_state == ENDED:
             return super().token_costs(state)
         found = self.table.costs(state.byte_state)
-        return found.tokens, found.costs
+        # The table keeps the tokens.
+        return found.tokens.copy(), found.costs
 
     def weight(self, tokens: Iterable[int] | str | bytes) -> float:
         """Return the cost of a whole text; see `TokenAutomaton.weight`."""
@@ -201,7 +202,7 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     def is_final(self, state: State) -> bool:
         """Return whether the text may end in a state."""
-        return self.support.is_final(state.state)
+        return self.support.is_final(_checked(state).state)
 
     def advance(self, state: State, token: int) -> WeightedState:
         """Return the state after one more token; see `TokenAutomaton.advance`.
@@ -209,26 +210,26 @@ class WeightedTokenAutomaton(TokenAutomaton):
         Raises:
             AutomatonFileError: the automaton comes from a tampered file, whose weights do not cover the token.
         """
-        reached = self.support.advance(state.state, token)
+        reached = self.support.advance(_checked(state).state, token)
         if state.byte_state == ENDED or token in self.vocabulary.eos_ids:
             return WeightedState(reached, ENDED)
         return WeightedState(reached, self.table.after(state.byte_state, token)[0])
 
     def min_tokens(self, state: State) -> int:
         """Return the least number of tokens to the end; see `TokenAutomaton.min_tokens`."""
-        return self.support.min_tokens(state.state)
+        return self.support.min_tokens(_checked(state).state)
 
     def fits(self, state: State, remaining: int) -> bool:
         """Return whether the text can be completed within a budget; see `TokenAutomaton.fits`."""
-        return self.support.fits(state.state, remaining)
+        return self.support.fits(_checked(state).state, remaining)
 
     def fill_bitmask(self, state: State, out: npt.NDArray[np.int32], remaining: int | None = None) -> None:
         """Write the mask of a state as packed words; see `TokenAutomaton.fill_bitmask`."""
-        self.support.fill_bitmask(state.state, out, remaining)
+        self.support.fill_bitmask(_checked(state).state, out, remaining)
 
     def key(self, state: State) -> tuple[int, ...]:
         """Return the key of a state; see `TokenAutomaton.key`."""
-        return self.support.key(state.state)
+        return self.support.key(_checked(state).state)
 
     # Tables
 
@@ -359,3 +360,10 @@ class WeightedTokenAutomaton(TokenAutomaton):
 
     def _where(self, state: State) -> str:
         return self.support._where(state.state)
+
+
+def _checked(state: State) -> WeightedState:
+    """Return a state unchanged; raise TypeError, as the native core does, if it is not a state."""
+    if not isinstance(state, WeightedState):
+        raise TypeError(f"{state!r} is not a state of an automaton with weights")
+    return state
