@@ -251,7 +251,7 @@ def _text_config(model: Any) -> Any:
 def _window(config: Any) -> int | None:
     """Return the number of tokens that every layer sees at least; None if all layers see all tokens."""
     sizes = {name: getattr(config, name, None) for name in _WINDOWS}
-    if "local" not in getattr(config, "attention_layers", ()):
+    if "local" not in (getattr(config, "attention_layers", None) or ()):
         del sizes["window_size"]
     return min((size for size in sizes.values() if size is not None), default=None)
 
