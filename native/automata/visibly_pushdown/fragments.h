@@ -1,7 +1,7 @@
 // Fragment: an automaton from its state 0 to its state 1, to be copied between two states of a layout.
 //
-// The fragments of strings, numbers and names occur in nearly every schema. Layouts share them, so what each layout
-// asks for is found once, when a fragment is made. Arcs into states that lead to no end are left out.
+// The fragments of strings, numbers and names occur in nearly every schema, and layouts share them. So what lazy
+// automata ask about a fragment is found once, when it is made. Arcs into states that lead to no end are left out.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,7 @@ class Fragment {
   // Return the arcs by source, and those of a state by their lowest symbols.
   std::span<const Range> arcs() const { return arcs_; }
   std::span<const Edge> epsilon() const { return epsilon_; }
-  // Return the number of the first arc of a state, and of the first epsilon arc; of the last state and one, how many
-  // there are.
+  // Return the place of a state's first arc, and of its first epsilon arc; for `num_states()`, the number of all arcs.
   int32_t first_arc(int32_t state) const { return arc_offsets_[state]; }
   int32_t first_epsilon(int32_t state) const { return epsilon_offsets_[state]; }
   // Return whether it has a text.

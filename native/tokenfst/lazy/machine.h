@@ -24,8 +24,8 @@ namespace tokenfst {
 
 using automata::Stacks;
 
-// An entry that is computed when it is first needed. Entries from there up to `kLastDeferred` are of what is known, but
-// not made yet: many states that a row leads to are never reached.
+// An entry that is computed when it is first needed. Entries above it, up to `kLastDeferred`, are deferred: they say
+// which state a class of bytes leads to, and the state is made when it is first reached, as many never are.
 constexpr int32_t kUnknownEntry = INT32_MIN;
 constexpr int32_t kLastDeferred = -(1 << 30) - 2;
 
