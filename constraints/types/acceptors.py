@@ -1,4 +1,4 @@
-"""The numbers for which a formula holds, and the language of an automaton as an expression.
+"""The numbers within bounds, and the language of an automaton as an expression.
 
 An expression of characters and operators can be written as a regular expression. Elimination of states
 (`automata.algebra.elimination`) finds it for all bounds and for most round steps, but the multiples of 13 already take
@@ -7,8 +7,6 @@ more leaves than its limit. Such an expression holds the automaton itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from automata.acceptor_tables import AcceptorTables
@@ -16,25 +14,35 @@ from automata.algebra.elimination import to_expr
 from automata.byte_automaton import ByteAutomaton
 from automata.errors import LimitExceeded, UnsupportedSchema
 from automata.expressions import Expr, acceptor
-
-if TYPE_CHECKING:
-    from constraints.json_schema.formulas.connectives import Formula
+from constraints.types.shapes import Bounds
 
 # With a step, more states than this often take too many leaves, and up to a minute to find that out.
 _MOST_ELIMINATED = 128
 
 
-def numbers(formula: Formula) -> ByteAutomaton | Expr:
-    """Return the numbers for which a formula holds, as JSON spells them.
+def numbers(bounds: Bounds, *, whole: bool) -> ByteAutomaton | Expr:
+    """Return the numbers within bounds, as JSON spells them, which Python reads as well.
+
+    Args:
+        bounds: the bounds.
+        whole: whether the numbers are integers.
 
     Raises:
         UnsupportedSchema: a step has too many remainders, or a bound too many digits.
         LimitExceeded, Cancelled: the current compilation has to stop.
     """
+    from constraints.json_schema.formulas.connectives import conjunction
+    from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
     from constraints.json_schema.numbers import number_language
 
+    statements = [
+        *([IsInteger(plain=True)] if whole else []),
+        *([Minimum(bounds.low, bounds.low_exclusive)] if bounds.low is not None else []),
+        *([Maximum(bounds.high, bounds.high_exclusive)] if bounds.high is not None else []),
+        *([MultipleOf(bounds.step)] if bounds.step is not None else []),
+    ]
     try:
-        return number_language(formula)
+        return number_language(conjunction(statements))
     except LimitExceeded as error:
         if error.limit:
             raise

@@ -12,8 +12,6 @@ from pydantic.json_schema import JsonSchemaValue
 from automata.errors import UnsupportedSchema
 from automata.expressions import Expr
 from automata.pattern import parse
-from constraints.json_schema.formulas.connectives import Formula, conjunction
-from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
 from constraints.types import patterns
 from constraints.types.acceptors import accepted, numbers
 from constraints.types.rounding import converted
@@ -89,20 +87,8 @@ def within(bounds: Bounds, spellings: str, *, whole: bool = False) -> Expr:
     Raises:
         UnsupportedSchema: see `numbers`.
     """
-    found = numbers(_formula(bounds, whole=whole)) & parse(spellings, dialect="ecma")
+    found = numbers(bounds, whole=whole) & parse(spellings, dialect="ecma")
     return accepted(found, has_step=bounds.step is not None)
-
-
-def _formula(bounds: Bounds, *, whole: bool) -> Formula:
-    """Return the formula of bounds on a number."""
-    statements: list[Formula] = [IsInteger(plain=True)] if whole else []
-    if bounds.low is not None:
-        statements.append(Minimum(bounds.low, bounds.low_exclusive))
-    if bounds.high is not None:
-        statements.append(Maximum(bounds.high, bounds.high_exclusive))
-    if bounds.step is not None:
-        statements.append(MultipleOf(bounds.step))
-    return conjunction(statements)
 
 
 def with_digits(digits: int | None, places: int | None) -> str:

@@ -266,14 +266,4 @@ def _exact(bounds: Bounds) -> Expr:
 
 
 def _within(bounds: Bounds, *, whole: bool) -> Expr:
-    """Return numbers within bounds, as JSON spells them, which Python reads as well."""
-    from constraints.json_schema.formulas.connectives import conjunction
-    from constraints.json_schema.formulas.statements import IsInteger, Maximum, Minimum, MultipleOf
-
-    statements = [
-        *([IsInteger(plain=True)] if whole else []),
-        *([Minimum(bounds.low, bounds.low_exclusive)] if bounds.low is not None else []),
-        *([Maximum(bounds.high, bounds.high_exclusive)] if bounds.high is not None else []),
-        *([MultipleOf(bounds.step)] if bounds.step is not None else []),
-    ]
-    return accepted(numbers(conjunction(statements)), has_step=bounds.step is not None)
+    return accepted(numbers(bounds, whole=whole), has_step=bounds.step is not None)
